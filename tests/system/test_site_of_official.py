@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from pathlib import Path
 
 import pytest
 
@@ -16,23 +15,20 @@ X = "It was measured; the files that were read show X in its place."
 
 
 @pytest.fixture(scope="module", params=["official_whole", "official_totals"])
-def read(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, SiteFiles]:
+def read(request, tmp_path_factory):
     """A release and its site: with all tables, and with T01001 alone."""
     release = request.getfixturevalue(request.param)
     site = tmp_path_factory.mktemp("sites") / "site"
-    summary = write_site(release, site)
-    assert summary.numbers == len(numbers_in(release))
+    assert write_site(release, site).numbers == len(numbers_in(release))
     return release, SiteFiles(site)
 
 
 @pytest.mark.slow
 def test_every_number_is_that_of_the_release_and_what_is_withheld_is_none(read):
     release, files = read
-    rows = numbers_in(release)
-    shown = files.numbers()
+    shown, withheld = files.numbers(), 0
     lines = {one.label: one.lines for family in safetab.open_release(release).product.families for one in family.shapes}
-    withheld = 0
-    for (level, region, code, table_id, number), row in rows.items():
+    for (level, region, code, table_id, number), row in numbers_in(release).items():
         place = [(line.table_id, line.number) for line in lines[row["table"]]].index((table_id, number))
         found = shown.pop((level, region, code, table_id, place))
         assert found.is_withheld == (row["status"] == "withheld")
