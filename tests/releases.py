@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tests.inside import OutputChecks, ReleaseFolder, ReleaseOptions, Slice, Universe, statuses
+from tests.inside import OutputChecks, Slice, statuses
 
 Row = dict[str, Any]
 
 
-def numbers_of(out: Path) -> list[Row]:
+def numbers_of(out):
     """All rows of a release's numbers, with the geography level of their folder."""
     rows = []
     for path in sorted((out / "release" / "numbers").rglob("*.parquet")):
@@ -31,21 +30,21 @@ def universe_of(out: Path, name: str) -> list[Row]:
     return pq.read_table(out / "release" / "universe" / f"{name}.parquet").to_pylist()
 
 
-def group(row: Row) -> tuple[str, str, str]:
+def group(row):
     return row["geography_level"], row["region_id"], row["iteration_code"]
 
 
-def totals_of(rows: list[Row]) -> dict[tuple[str, str, str], Row]:
+def totals_of(rows):
     return {group(row): row for row in rows if row["table_id"] == "T01001"}
 
 
-def status_of(release: ReleaseFolder, level: str, region: str, code: str) -> Row:
+def status_of(release, level, region, code):
     """The row of one group among the statuses of a release."""
     batches = statuses(release, Slice((level,), (region,), (code,)))
     return pa.Table.from_batches(batches).to_pylist()[0]
 
 
-def check_output(output: Path, universe: Universe, options: ReleaseOptions) -> None:
+def check_output(output, universe, options):
     """Run all checks on a complete output. Raises RunFailed if it is not what it must be."""
     checks = OutputChecks(output, universe, options)
     with checks.of_tables_beside():

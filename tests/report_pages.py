@@ -17,7 +17,7 @@ class Cell(NamedTuple):
 class ReportPage(HTMLParser):
     """`tables` has, by caption, the rows of levels: (geography level, iteration level) -> cells."""
 
-    def __init__(self, page: str) -> None:
+    def __init__(self, page):
         super().__init__()
         self.tags: list[tuple[str, dict[str, str]]] = []
         self.text = ""
@@ -62,9 +62,9 @@ class ReportPage(HTMLParser):
             tag, text = self.headings[-1]
             self.headings[-1] = (tag, text + data)
 
-    def numbers(self, caption: str) -> dict[tuple[str, str], list[str]]:
+    def numbers(self, caption):
         return {row: [cell.text.replace(",", "") for cell in cells] for row, cells in self.tables[caption].items()}
 
     @property
-    def concerns(self) -> list[str]:
+    def concerns(self):
         return [text for tag, text in self.headings if tag == "h3"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from functools import cache
-from pathlib import Path
 from typing import Any, NamedTuple
 
 
@@ -18,7 +17,7 @@ class ShownNumber(NamedTuple):
     donor: str | None
 
 
-def read_data(site: Path, name: str) -> Any:
+def read_data(site, name):
     """What a data file hands over."""
     text = (site / "data" / f"{name}.js").read_text(encoding="utf-8")
     return json.loads(text[text.index(",") + 1 : text.rindex(")")])
@@ -27,7 +26,7 @@ def read_data(site: Path, name: str) -> Any:
 class SiteFiles:
     """`numbers()` has every line of every group; `totals()` the totals as the files by group have them."""
 
-    def __init__(self, site: Path) -> None:
+    def __init__(self, site):
         self.data = cache(lambda name: read_data(site, name))
         self.facts: dict[str, Any] = self.data("facts")
         self.groups = [one for n in range(self.facts["groupFiles"]) for one in self.data(f"groups/{n}")]
@@ -36,7 +35,7 @@ class SiteFiles:
             for geography, files in zip(self.facts["geographies"], self.facts["names"], strict=True)
         ]
 
-    def numbers(self) -> dict[tuple[str, str, str, str, int], ShownNumber]:
+    def numbers(self):
         """By geography level, region, code, table id and the position of the line in its shape."""
         found = {}
         for name, firsts in self.facts["areas"].items():
@@ -67,13 +66,13 @@ class SiteFiles:
         assert [*numbers] == []
         return found
 
-    def label(self, geography: int) -> str:
+    def label(self, geography):
         return self.facts["geographies"][geography]["label"]
 
-    def lines(self, table: int) -> list[Any]:
+    def lines(self, table):
         return self.facts["shapes"][self.facts["tables"][table]["shape"]]["lines"]
 
-    def shown(self, table_number: int, line: int, value: int) -> tuple[int, int, int]:
+    def shown(self, table_number, line, value):
         """Margin and interval, as the page finds them."""
         table = self.facts["tables"][table_number]
         margin = table["margins"][str(self.lines(table_number)[line][3])]
@@ -82,7 +81,7 @@ class SiteFiles:
             return margin, *near[value]
         return margin, max(value - margin, 0), max(value + margin, 0)
 
-    def totals(self, release: str = "") -> dict[tuple[str, str, str], tuple[int, int]]:
+    def totals(self, release=""):
         """Table (or -1 less the rule that withholds) and value, by geography level, region and code.
 
         Those of the earlier release, if `release` is "earlier".
@@ -103,5 +102,5 @@ class SiteFiles:
         return found
 
 
-def _pairs(flat: list[Any]) -> list[tuple[Any, Any]]:
+def _pairs(flat):
     return [*zip(flat[::2], flat[1::2], strict=True)]

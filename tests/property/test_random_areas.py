@@ -64,11 +64,11 @@ def random_table(rng):
     return table, kinds, ids[""]
 
 
-def in_order(table: Table) -> Table:
+def in_order(table):
     return sorted(table, key=lambda row: row[""].encode())
 
 
-def areas_of(table: Table, kinds, ids) -> Areas:
+def areas_of(table, kinds, ids):
     rows = in_order(table)
     texts = {kind: [row[kind.name] for row in rows] for kind in kinds.values()}
     number_of = {
@@ -78,24 +78,24 @@ def areas_of(table: Table, kinds, ids) -> Areas:
     return Areas.of_numbers(np.array([ids.number(row[""]) for row in rows]), number_of, kinds["part"])
 
 
-def entities_by_hand(table: Table, name: str) -> list[str]:
+def entities_by_hand(table, name):
     return sorted({row[name] for row in table} - set(NOWHERE), key=str.encode)
 
 
-def entity_of(row: Row, name: str) -> str | None:
+def entity_of(row, name):
     return None if row[name] in NOWHERE else row[name]
 
 
-def texts_of(areas: Areas, kind: AreaKind) -> list[str]:
+def texts_of(areas, kind):
     return [kind.ids.text(number) for number in areas.entities(kind).tolist()]
 
 
-def parent_by_hand(table: Table, name: str, entity: str, coarser: str) -> str | None:
+def parent_by_hand(table, name, entity, coarser):
     around = {row[coarser] for row in table if row[name] == entity}
     return next(iter(around)) if len(around) == 1 and not around & set(NOWHERE) else None
 
 
-def assert_is(areas: Areas, table: Table, kinds, ids):
+def assert_is(areas, table, kinds, ids):
     table = in_order(table)
     assert [ids.text(number) for number in areas.smallest.tolist()] == [row[""] for row in table]
     for name, kind in kinds.items():
@@ -116,7 +116,7 @@ def assert_is(areas: Areas, table: Table, kinds, ids):
     assert_atoms_are(areas, table, kinds)
 
 
-def assert_atoms_are(areas: Areas, table: Table, kinds):
+def assert_atoms_are(areas, table, kinds):
     """Areas share an atom exactly if they share all entities; the atoms of a part are neighbours."""
     atoms = areas.atoms()
     shared = [tuple(entity_of(row, name) for name in kinds) for row in table]

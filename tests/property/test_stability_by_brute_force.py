@@ -12,19 +12,19 @@ from tests.inside import sensitivity
 CODES = [str(1000 + n) for n in range(6)]
 
 
-def maps(prefix: str) -> st.SearchStrategy[dict[str, str]]:
+def maps(prefix):
     """Codes to at most one of four iterations, or to none."""
     return st.dictionaries(st.sampled_from(CODES), st.sampled_from([f"{prefix}{n}" for n in range(4)]))
 
 
-def members(iteration_of_code: dict[str, str]) -> dict[str, set[str]]:
+def members(iteration_of_code):
     found = defaultdict(set)
     for code, iteration in iteration_of_code.items():
         found[iteration].add(code)
     return found
 
 
-def iterations_by_definition(alone, in_combination, ethnicity, races: set[str], ethnicity_code: str) -> set[str]:
+def iterations_by_definition(alone, in_combination, ethnicity, races, ethnicity_code):
     """The paper's words: alone if all codes are contained in the group; in combination if some code is."""
     return (
         {group for group, codes in members(alone).items() if races <= codes}
@@ -33,7 +33,7 @@ def iterations_by_definition(alone, in_combination, ethnicity, races: set[str], 
     )
 
 
-def people(max_race_codes: int):
+def people(max_race_codes):
     for count in range(1, max_race_codes + 1):
         for races in combinations(CODES, count):
             for ethnicity_code in [*CODES, "9950"]:

@@ -50,12 +50,8 @@ from tests.inside import (
     TOTALS,
     UNRELATED,
     WIDE,
-    AuditedProduct,
-    LossWorld,
-    NoiseWorld,
     OutputChecks,
     Result,
-    Route,
     Verdict,
     empty_groups_check,
     form_checks,
@@ -93,7 +89,7 @@ Checks = Callable[[Path], Iterable[Verdict]]
 KEY = bytes(range(32))
 
 
-def neighbours(*names: str, audited: AuditedProduct = AUDITED_PERSONS) -> Checks:
+def neighbours(*names, audited=AUDITED_PERSONS):
     return lambda folder: neighbour_checks(
         audited, folder, [one for one in audited.neighbours if one.name in names], KEY
     )
@@ -102,49 +98,49 @@ def neighbours(*names: str, audited: AuditedProduct = AUDITED_PERSONS) -> Checks
 neighbouring_households = partial(neighbours, audited=AUDITED_HOUSEHOLDS)
 
 
-def by(route: Route) -> Checks:
+def by(route):
     return lambda folder: route_checks(AUDITED_PERSONS, folder, (route,), KEY)
 
 
-def loss_of(world: LossWorld, share: int = 1) -> Checks:
+def loss_of(world, share=1):
     return lambda folder: [loss_check(world, folder, world.runs // share, lambda: None)]
 
 
-def draws(_: Path) -> Iterable[Verdict]:
+def draws(_):
     return noise_checks_module.draw_checks()
 
 
-def noise_of(world: NoiseWorld) -> Checks:
+def noise_of(world):
     return partial(noise_checks_module.noise_world_checks, world)
 
 
 noise_of_runs = noise_of(gaussian_persons(tracts=100))
 
 
-def keys(_: Path) -> Iterable[Verdict]:
+def keys(_):
     return [key_check()]
 
 
-def key_bits(_: Path) -> Iterable[Verdict]:
+def key_bits(_):
     return [key_bits_check()]
 
 
-def addresses(_: Path) -> Iterable[Verdict]:
+def addresses(_):
     return [shared_bits_check(), empty_groups_check()]
 
 
-def large_level(folder: Path) -> Iterable[Verdict]:
+def large_level(folder):
     return [large_level_check(AUDITED_PERSONS, folder, KEY)]
 
 
 totals_of_a_release = partial(release_checks, AUDITED_PERSONS, AUDITED_HOUSEHOLDS)
 
 
-def accounts(audited: AuditedProduct) -> Checks:
+def accounts(audited):
     return partial(spending_checks, audited)
 
 
-def units(folder: Path) -> Iterable[Verdict]:
+def units(folder):
     return [unit_check(AUDITED_STAYS, folder, is_quick=True)]
 
 

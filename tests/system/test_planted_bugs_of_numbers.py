@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from inspect import signature
-from pathlib import Path
 
 import pytest
 
@@ -30,14 +29,14 @@ from tests.unit import test_merged_logs as merged
 from tests.unit import test_specified_lists as lists
 
 
-def words_of(function: Callable[..., object]) -> str:
+def words_of(function):
     return function.__name__.replace("_", " ")
 
 
-def run_by_hand(test: Callable[[Path], None]) -> Callable[[Path], None]:
+def run_by_hand(test):
     """The test of a run that is made once the bug is planted."""
 
-    def of_new_run(folder: Path) -> None:
+    def of_new_run(folder):
         test(by_hand.written(folder))
 
     of_new_run.__name__ = test.__name__

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
-from typing import Any
 
 import jsonschema
 import pytest
@@ -22,7 +20,7 @@ PERSONS = STORED / "format-1" / "persons"
 SECTIONS = {"basic", "dp_variant", "privacy_loss", "deployment_model", "accounting", "implementation", "administrative"}
 
 
-def parsed(text: str) -> dict[str, Any]:
+def parsed(text):
     """The part of YAML that entries use: nested keys, JSON scalars with comments, lists and blocks."""
     return nested([line for line in text.splitlines() if not line.startswith("#")][::-1], 0)
 
@@ -51,7 +49,7 @@ def nested(lines, indent):
     return items or found
 
 
-def entry_of(path: Path) -> dict[str, Any]:
+def entry_of(path):
     return parsed(safetab.registry(path))
 
 
@@ -61,7 +59,7 @@ def test_an_entry_has_every_section_says_what_to_add_and_fits_the_registrys_sche
         check_entry(path)
 
 
-def check_entry(path: Path) -> None:
+def check_entry(path):
     entry = entry_of(path)
     assert (entry["status"], entry["tier"], set(entry["deployment"])) == ("Draft", 3, SECTIONS)
     assert entry["deployment"]["basic"]["intended_use"].startswith("ADD: ")
@@ -122,11 +120,11 @@ def test_the_entry_of_a_specification_has_its_words(definition, variant, symbol,
         assert "the same epsilon, with delta 0" in entry["privacy_loss"]["privacy_parameters_details"]
 
 
-def section(required: str = "", **properties: Any) -> dict[str, Any]:
+def section(required="", **properties):
     return {"type": "object", "additionalProperties": False, "required": required.split(), "properties": properties}
 
 
-def texts(names: str) -> dict[str, Any]:
+def texts(names):
     return {name: {"type": "string"} for name in names.split()}
 
 

@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import sys
 
-import pandas
+import pyarrow.csv as pc
 import pytest
 
 import safetab
@@ -127,6 +127,7 @@ def test_intervals_of_csv_files_are_those_of_python(out):
 
 
 def test_a_plain_reader_keeps_the_ids_of_areas(out):
+    pandas = pytest.importorskip("pandas")
     for path in (out / "release" / "csv" / "numbers").iterdir():
         read = pandas.read_csv(path)  # without any option: region_id loses its zeros
         texts = pandas.read_csv(path, dtype=str)
@@ -153,8 +154,7 @@ def test_the_data_dictionary_lists_every_csv_file_and_each_of_its_columns(out):
     assert described.keys() == {path.relative_to(release).as_posix() for path in release.rglob("*.csv")}
     assert len({one["name"] for one in package["resources"]}) == len(package["resources"])
     for path, resource in described.items():
-        columns = pandas.read_csv(release / path, nrows=0).columns
-        assert [field["name"] for field in resource["schema"]["fields"]] == [*columns]
+        assert [field["name"] for field in resource["schema"]["fields"]] == pc.read_csv(release / path).column_names
     assert package["safetab"]["csv_format"] == 2
 
 

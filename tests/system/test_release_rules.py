@@ -26,7 +26,7 @@ def test_a_rule_changes_negative_numbers_alone(rule, change, releases):
     assert numbers_of(releases.again(out, rules=[rule])) == expected
 
 
-def partners(world) -> dict[tuple[str, bool], str]:
+def partners(world):
     """From the files alone: the partner of each alone iteration, below state and above."""
     codes = defaultdict(set)
     for pair in rows_of(world.parameters / "race-and-ethnicity-code-to-iteration.txt"):

@@ -11,7 +11,7 @@ import sys
 import time
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pytest
 
@@ -50,54 +50,54 @@ class Runs(NamedTuple):
     world: World
     folder: Path
 
-    def __call__(self, out: str, *options: object, name: str = "census", code: int = 0) -> str:
+    def __call__(self, out, *options, name="census", code=0):
         """What a run says beside its results."""
         result = cli("run", *self.world, self.folder / out, *self.accounts(name), *options)
         assert result.exit_code == code, result.output
         return result.stderr
 
-    def accounts(self, name: str = "census") -> list[str]:
+    def accounts(self, name="census"):
         return ["--dataset", name, "--spend-log", str(self.log)]
 
     @property
-    def log(self) -> Path:
+    def log(self):
         return self.folder / "spend.log"
 
-    def lines(self) -> list[dict[str, str]]:
+    def lines(self):
         return [json.loads(line) for line in self.log.read_text().splitlines()[1:]]
 
-    def states(self) -> list[str]:
+    def states(self):
         return [line["state"] for line in self.lines()] if self.log.exists() else []
 
-    def cost(self) -> dict[str, Fraction]:
+    def cost(self):
         plan = safetab.plan(*self.world)
         return {each.name: plan.loss_of(each).unbounded for each in US.passes}
 
-    def most(self) -> Fraction:
+    def most(self):
         return max(self.cost().values())
 
-    def known(self, *options: object) -> list[dict[str, Any]]:
+    def known(self, *options):
         return json.loads(cli("spend", self.log, "--json", *options).stdout)["accounts"]
 
-    def add_person(self, at: int = 0) -> None:
+    def add_person(self, at=0):
         self.world.append("person-records.txt", people_of(self.world)[at])
 
-    def spending(self, limit: Fraction | None = None) -> RunSpending:
+    def spending(self, limit=None):
         plan = read_inputs(*self.world).require().plan
         return RunSpending(SpendRequest("census", self.log, limit), plan, lambda _: None)
 
-    def command(self, out: str, *options: str) -> list[str]:
+    def command(self, out, *options):
         return [*SAFETAB, "run", *map(str, (*self.world, self.folder / out)), *self.accounts(), *options]
 
 
 @pytest.fixture
-def run(tmp_path) -> Runs:
+def run(tmp_path):
     """Every level costs 1, so that the sums of the passes are whole numbers."""
     world = write_random_world(tmp_path / "world", 5, people=300, budget=1, privacy_defn="zcdp", max_race_codes=8)
     return Runs(world, tmp_path)
 
 
-def fingerprints(_: bytes) -> dict[str, str]:
+def fingerprints(_):
     return dict.fromkeys(("us", "pr"), "0" * 32)
 
 
@@ -179,7 +179,7 @@ def test_a_run_whose_input_is_invalid_spends_nothing(run):
     assert not run.log.exists()
 
 
-def full(*_: object) -> None:
+def full(*_):
     raise OSError(28, "No space left on device")
 
 
@@ -202,7 +202,7 @@ def test_a_log_that_is_replaced_during_the_run_stops_it(run):
     run("one")
     spending = run.spending()
 
-    def replaced(given: bytes) -> dict[str, str]:
+    def replaced(given):
         content = run.log.read_bytes()
         run.log.unlink()
         run.log.write_bytes(content)
@@ -329,7 +329,7 @@ def test_the_accounts_are_shown(run):
     assert Fraction(us["left"]["rho"]) == Fraction("99.5") - cost["us"]
 
 
-def write_log(run: Runs, which: str, budget: int, *census: str) -> None:
+def write_log(run, which, budget, *census):
     """A log of before there was a chain, with one pass."""
     spend = Spend("0" * 16, utc_now(), "census", which, PrivacyDefinition.ZCDP, Fraction(budget), "a" * 32, *census)
     run.log.touch(mode=0o600)
@@ -471,7 +471,7 @@ def test_a_specification_under_a_new_name_is_warned_that_fingerprints_can_not_be
     assert all("the log has census too" in message and "--same-people-as NAME" in message for message in told[0])
 
 
-def racing_runs(run: Runs, held: Path, *options: list[str]) -> tuple[list[int], list[str]]:
+def racing_runs(run, held, *options):
     """The exit codes, sorted, and errors of processes that start while somebody holds the lock of a file."""
     with held.open("a") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
@@ -515,7 +515,7 @@ def test_of_processes_that_race_under_a_limit_as_many_run_as_it_admits(is_new, r
     assert len(list(tmp_path.glob("out-?"))) == 2
 
 
-def stopped_at(step: str, how: signal.Signals, command: list[str]) -> int:
+def stopped_at(step, how, command):
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
         for line in process.stderr:
             if line.startswith(step):
@@ -526,7 +526,7 @@ def stopped_at(step: str, how: signal.Signals, command: list[str]) -> int:
 
 
 @pytest.fixture
-def long_run(tmp_path) -> Runs:
+def long_run(tmp_path):
     return Runs(write_random_world(tmp_path / "world", 11, people=3000, budget=1, privacy_defn="zcdp"), tmp_path)
 
 

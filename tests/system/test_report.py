@@ -51,17 +51,17 @@ def paired(releases):
     return releases.pairs().out
 
 
-def level_of(row) -> tuple[str, str]:
+def level_of(row):
     return row["geography_level"], row["iteration_level"]
 
 
-def list_of(label: str) -> str:
+def list_of(label):
     """Of iterations that a geography level has and others may lack."""
     return "substate only" if label in SUBSTATE else "total only"
 
 
 @cache
-def possible_groups(out) -> Counter[tuple[str, str, str]]:
+def possible_groups(out):
     """By level and kind, from the flags of the lists alone."""
     entities = Counter(row["geography_level"] for row in universe_of(out, "entities"))
     possible = Counter()
@@ -74,7 +74,7 @@ def possible_groups(out) -> Counter[tuple[str, str, str]]:
     return possible
 
 
-def possible_at(out, level) -> int:
+def possible_at(out, level):
     return sum(count for key, count in possible_groups(out).items() if key[:2] == level)
 
 
@@ -146,7 +146,7 @@ def test_how_many_published_groups_may_be_empty_is_said(out):
     assert f"{len(zeros):,} published totals may be zero" in page.concerns
 
 
-def chance_from(at_least: int, row, stage: str) -> float:
+def chance_from(at_least, row, stage):
     """P[noise >= at_least], summed term by term."""
     parameter = float(Fraction(row[f"{stage}_parameter"]))
     numbers = np.arange(-4000, 4001)

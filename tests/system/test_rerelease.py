@@ -41,21 +41,21 @@ def copied(plain, tmp_path):
     return shutil.copytree(plain, tmp_path / "out")
 
 
-def files_of(out) -> dict[str, bytes]:
+def files_of(out):
     return {path.relative_to(out).as_posix(): path.read_bytes() for path in out.rglob("*") if path.is_file()}
 
 
-def released(out) -> dict[str, object]:
+def released(out):
     """All that an output says; its manifest and log also tell how it came to be."""
     files = files_of(out) | {"outputs": manifest_of(out)["outputs"]}
     return {name: text for name, text in files.items() if name not in {"manifest.json", "log.txt"}}
 
 
-def manifest_of(out) -> dict:
+def manifest_of(out):
     return json.loads((out / "manifest.json").read_text())
 
 
-def change_manifest(out, **changes) -> None:
+def change_manifest(out, **changes):
     (out / "manifest.json").write_text(json.dumps(manifest_of(out) | changes))
 
 
@@ -151,7 +151,7 @@ def test_an_output_of_before_there_was_a_status_gets_one(for_release, status, co
     assert manifest_of(tmp_path / "new")["status"] == status
 
 
-def without_the_mark(out) -> None:
+def without_the_mark(out):
     (out / "NOT-FOR-RELEASE").unlink()
     documents = manifest_of(out)["documents"]
     del documents["NOT-FOR-RELEASE"]

@@ -47,16 +47,16 @@ WORLDS = {
 }
 
 
-def released(out) -> dict[str, bytes]:
+def released(out):
     return {str(path.relative_to(out)): path.read_bytes() for path in out.rglob("*") if path.is_file()}
 
 
-def run(world, out, **options) -> dict[str, bytes]:
+def run(world, out, **options):
     run_files(*world, out, RunOptions(test_key=KEY, **options))
     return released(out)
 
 
-def make_world(folder, kind: str, **config) -> World:
+def make_world(folder, kind, **config):
     values = {"privacy_defn": "zcdp"} | WORLDS[kind] | config
     budget = str(values.pop("budget"))
     world = write_random_world(folder, 5, people=80, budget=987654321, **values)
@@ -213,7 +213,7 @@ def test_how_much_is_done_at_once_or_compiled_does_not_matter(settings, world, e
     assert run(world, tmp_path / "out") == expected
 
 
-def same_people(world, folder, write) -> World:
+def same_people(world, folder, write):
     """The world, its people written by a function."""
     other = world.copy(folder)
     (other.data / "person-records.txt").unlink()

@@ -9,7 +9,6 @@ import shutil
 from collections import Counter
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -42,7 +41,7 @@ BUDGETS = {"usa": 0.02, "state": 0.02, "county": 0.01, "place": 0.01}
 THRESHOLDS = {"county": [40, 80, 120]}
 
 
-def write_persons(folder: Path) -> Path:
+def write_persons(folder):
     """Withheld negatives, copies between areas of the same blocks, lone totals near their thresholds, sex by age."""
     budgets = {f"privacy_budget_p_level_{n}_{g}": BUDGETS.get(g, 0) for g in GEOGRAPHIES for n in (1, 2)}
     thresholds = {
@@ -55,7 +54,7 @@ def write_persons(folder: Path) -> Path:
     return world.run(folder / "out", test_key="00" * 32, coterminous=True, rules=["withhold-negatives"])
 
 
-def write_households(folder: Path) -> Path:
+def write_households(folder):
     world = write_household_world(folder / "world", 21, budget=0.3, people=250)
     world.configure(allow_negative_counts=False)
     return world.run(folder / "out", test_key="0a" * 32)
@@ -84,7 +83,7 @@ def opened(made):
     return safetab.open_release(made[0]), SiteFiles(made[1])
 
 
-def is_of_people(release) -> bool:
+def is_of_people(release):
     return release.product.name == "SafeTab-P"
 
 
@@ -115,7 +114,7 @@ def test_500_numbers_are_those_of_open_release(opened):
     assert all(seen[sort] for sort in (["withheld", "copied"] if is_of_people(release) else ["clamped"]))
 
 
-def _answers(release, level: str, region: str, code: str) -> dict[tuple[str, int], Estimate | Absence]:
+def _answers(release, level, region, code):
     """What open_release says of each line of a group's tables, by table and position in the shape."""
     entity, group = release.area(region, level), release.group(code)
     withheld = Absence(entity, group, "withheld", "", product=release.product)  # a table leaves such a line out
@@ -197,7 +196,7 @@ def test_the_status_is_in_the_folder_and_on_the_page(made, opened):
     assert said.items() <= files.facts["status"].items()
 
 
-def files_of(site: Path) -> dict[Path, bytes]:
+def files_of(site):
     return {path.relative_to(site): path.read_bytes() for path in site.rglob("*") if path.is_file()}
 
 
@@ -238,7 +237,7 @@ def test_a_damaged_file_of_numbers_is_refused_and_nothing_is_written(persons, tm
     assert [*tmp_path.iterdir()] == [release]
 
 
-def square(x: float, y: float) -> list[list[list[float]]]:
+def square(x, y):
     return [[[x, y], [x + 1, y], [x + 1, y + 1], [x, y + 1], [x, y]]]
 
 

@@ -32,7 +32,7 @@ pytestmark = pytest.mark.slow
 STATE = "44"  # the only one that both releases have
 
 
-def of_state(newer, folder, state: str) -> World:
+def of_state(newer, folder, state):
     """The world of the newer release with one state alone."""
     world = World.of(newer.parent / "world").copy(folder)
     world.configure(state_filter_us=[state])

@@ -28,7 +28,7 @@ def test_other_ways_give_the_same_bytes(releases, tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def asked(monkeypatch) -> list[str]:
+def asked(monkeypatch):
     """What the program forbids about its memory, asked of nobody."""
     asked = []
     library = type("Library", (), {"prctl": lambda _, *given: asked.append(f"prctl {given[:2]}")})
