@@ -65,6 +65,7 @@ VARIANTS = {
         "privacy_defn": "puredp",
         "allow_negative_counts": False,
         "zero_suppression_chance": 0.9,
+        "state_filter_us": ["44"],
         "run": {"confidence": "0.9"},
     },
     "no suppression": {
@@ -73,6 +74,7 @@ VARIANTS = {
         "privacy_defn": "zcdp",
         "allow_negative_counts": False,
         "zero_suppression_chance": 0,
+        "state_filter_us": ["44"],
     },
 }
 

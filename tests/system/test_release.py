@@ -206,23 +206,6 @@ def test_privacy_json_tells_the_budgets_exactly(variant):
     assert ("1e-10" in document["loss"]["us"].get("unbounded_epsilon_by_delta", {})) == (symbol == "rho")
 
 
-@pytest.mark.slow
-def test_csv_files_say_the_same(variant, tmp_path):
-    done("export", variant.out, tmp_path / "csv")
-    columns = "* exclude (geo_id, donor_geo_id, variance)"
-    read = duckdb.sql(f"select {columns} from read_csv('{tmp_path}/csv/numbers/*.csv', all_varchar = true)")
-    rows = [dict(zip(read.columns, row, strict=True)) for row in read.fetchall()]
-    for resource in json.loads((tmp_path / "csv" / "datapackage.json").read_text())["resources"]:
-        header = (tmp_path / "csv" / resource["path"]).read_text().splitlines()[0].replace('"', "").split(",")
-        assert header == [field["name"] for field in resource["schema"]["fields"]]
-
-    def texts(row):
-        return sorted((name, str(value)) for name, value in row.items() if name != "variance")
-
-    expected = [row for row in numbers_of(variant.out) if (row["table_id"][:3], row["line"]) != ("T02", 1)]
-    assert sorted(map(texts, rows)) == sorted(map(texts, expected)), "with each total once"
-
-
 def test_a_geography_level_asked_for_alone_is_written_to_a_file(plain, tmp_path):
     path = tmp_path / "status.csv"
     arguments = ["status", plain.out, "--level", "STATE", "--region", "44", "-o", path]

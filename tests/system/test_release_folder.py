@@ -10,12 +10,13 @@ import shlex
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pyarrow.csv as pc
 import pytest
 
 import safetab
-from tests.commands import cli
+from tests.commands import cli, done
 from tests.inside import US, geo_id
 from tests.releases import numbers_of
 
@@ -93,15 +94,17 @@ def test_the_report_is_in_the_release_too(out):
     assert (out / "release" / "report.html").read_bytes() == (out / "report.html").read_bytes()
 
 
-def test_csv_files_have_the_numbers_of_the_parquet_files_each_total_once(out):
+def test_csv_files_have_the_numbers_of_the_parquet_files_each_total_once(out, tmp_path):
     numbers = [row for row in numbers_of(out) if (row["table_id"][:3], row["line"]) != ("T02", 1)]
-    files = (out / "release" / "csv" / "numbers").iterdir()
+    files = list((out / "release" / "csv" / "numbers").iterdir())
     shown = [{"geography_level": path.stem} | row for path in files for row in csv_rows(path)]
     texts = sorted([_text(value) for value in row.values()] for row in numbers)
     assert sorted([row[name] for name in numbers[0]] for row in shown) == texts
     names = ("geography_level", "region_id", "iteration_code")
     totals = [(*(row[name] for name in names), row["table_id"][:3]) for row in shown if row["stub"].startswith("Total")]
     assert len(totals) == len(set(totals))
+    done("export", out, tmp_path / "csv")
+    assert [(tmp_path / "csv" / "numbers" / path.name).read_bytes() for path in files] == [*map(Path.read_bytes, files)]
 
 
 def _text(value):

@@ -111,6 +111,7 @@ def test_the_next_run_says_what_was_spent(run, tmp_path):
         told = f'Spent before on "census", {which.upper()} pass: rho {cost[which]} in 1 run.'
         assert told in second
         assert told in (tmp_path / "two.confidential.log").read_text()
+    assert not [option for option in ("--dataset", "--spend-log", "--same-people-as") if option in second]
     assert 'Spent before on "other-people", US pass: nothing.' in run("three", name="other-people")
 
 
@@ -369,12 +370,6 @@ def test_without_a_log_there_are_no_accounts(run):
     assert not run.log.exists()
 
 
-def test_the_same_name_and_people_give_no_warning(run):
-    run("one")
-    told = run("two")
-    assert not [option for option in ("--dataset", "--spend-log", "--same-people-as") if option in told]
-
-
 # Refused options
 
 
@@ -525,28 +520,23 @@ def stopped_at(step, how, command):
         return process.wait(timeout=20)
 
 
-@pytest.fixture
-def long_run(tmp_path):
-    return Runs(write_random_world(tmp_path / "world", 11, people=3000, budget=1, privacy_defn="zcdp"), tmp_path)
-
-
-def test_a_run_killed_after_it_has_begun_counts(long_run, tmp_path):
-    assert stopped_at(TABULATING, signal.SIGKILL, long_run.command("out")) == -9
-    assert long_run.states() == ["begun", "begun"]
+@pytest.mark.parametrize(
+    ("how", "code", "states"),
+    [(signal.SIGKILL, -9, ["begun", "begun"]), (signal.SIGINT, 130, ["begun", "begun", "failed"])],
+)
+def test_a_run_killed_after_it_has_begun_counts_and_ctrl_c_is_noted(how, code, states, tmp_path):
+    world = write_random_world(tmp_path / "world", 11, people=3000, budget=1, privacy_defn="zcdp")
+    run = Runs(world, tmp_path)
+    assert stopped_at(TABULATING, how, run.command("out")) == code
+    assert run.states() == states
     assert not (tmp_path / "out").exists()
-    cost = long_run.cost()
-    told = long_run("out", "--spend-limit", max(cost.values()), code=1)
-    assert f"US pass: rho {cost['us']} in 1 run." in told
+    assert run.log.stat().st_mode & 0o777 == 0o600
+    limited = run("out", "--spend-limit", run.most(), code=1)
+    assert f"US pass: rho {run.cost()['us']} in 1 run." in limited
+    run("out")
 
 
 def test_a_run_killed_before_it_has_begun_does_not_count(run):
     for step in ("Checking the person records", "Counting the persons of each state"):
         stopped_at(step, signal.SIGKILL, run.command("out"))
     assert run.states() == []
-
-
-def test_ctrl_c_after_a_run_has_begun_counts_and_is_noted(long_run):
-    assert stopped_at(TABULATING, signal.SIGINT, long_run.command("out")) == 130
-    assert long_run.states() == ["begun", "begun", "failed"]
-    assert long_run.log.stat().st_mode & 0o777 == 0o600
-    long_run("out")

@@ -32,7 +32,6 @@ from tests.inside import (
     write_site,
 )
 from tests.site_files import SiteFiles
-from tests.worlds.households import write_household_world
 from tests.worlds.people import GEOGRAPHIES, write_random_world
 
 pytestmark = pytest.mark.slow
@@ -54,20 +53,14 @@ def write_persons(folder):
     return world.run(folder / "out", test_key="00" * 32, coterminous=True, rules=["withhold-negatives"])
 
 
-def write_households(folder):
-    world = write_household_world(folder / "world", 21, budget=0.3, people=250)
-    world.configure(allow_negative_counts=False)
-    return world.run(folder / "out", test_key="0a" * 32)
-
-
 @pytest.fixture(scope="module")
 def persons(tmp_path_factory):
     return write_persons(tmp_path_factory.mktemp("persons"))
 
 
 @pytest.fixture(scope="module")
-def households(tmp_path_factory):
-    return write_households(tmp_path_factory.mktemp("households"))
+def households(releases, household_run):
+    return releases.again(household_run.out, rules=["clamp-negatives"])
 
 
 @pytest.fixture(scope="module", params=["persons", "households"])

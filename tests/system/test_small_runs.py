@@ -9,7 +9,14 @@ import safetab
 from tests.inside import EmptyGroups, RunOptions, guards_module, run_files
 from tests.worlds.world import KEY
 
-SMALL = {"seed": 5, "people": 40, "budget": 0.05, "zero_suppression_chance": 0.6, "state_filter_us": ["44"]}
+SMALL = {
+    "seed": 5,
+    "people": 40,
+    "budget": 0.05,
+    "zero_suppression_chance": 0.6,
+    "state_filter_us": ["44"],
+    "run_pr": False,
+}
 
 
 def files_of(out):

@@ -19,10 +19,10 @@ def write_paired_world(folder: Path, seed: int) -> World:
     """Noise so wide that many numbers are negative."""
     world = write_random_world(
         folder, seed, people=300, budget=0.05, allow_negative_counts=True, zero_suppression_chance=0.3,
-        privacy_defn="zcdp",
+        privacy_defn="zcdp", state_filter_us=["44"],
     )  # fmt: skip
     make_pairs(world)
-    blocks = [row for row in rows_of(world.data / "GRF-C.txt") if row["TABBLKST"] != "60"]
+    blocks = [row for row in rows_of(world.data / "GRF-C.txt") if row["TABBLKST"] in {"44", "72"}]
     entities = {one for row in blocks for one in entities_of(row, row["PLACEFP"], row["AIANNHCE"]).items()}
     named = [f"{level}|{region}|{NASTY}" for level, region in sorted(entities) if region != UNNAMED]
     (world.data / "geography-names.txt").write_text(
