@@ -18,7 +18,6 @@ _NAMES = {
     "assessment.theory": "LevelTheory SumOfDraws",
     "assessment.truth": "KnownCounts _summed_cells",
     "auditing.audit": "AUDITED_PRODUCTS audit parts_of_audit",
-    "auditing.audited_product": "AuditedProduct LossWorld NoiseWorld Route",
     "auditing.audited_runs": "COTERMINOUS RELEASED_AGAIN SMALL_BATCHES recorded",
     "auditing.loss_bound": "LOSS judged loss_check",
     "auditing.noise_checks": "DISTRIBUTION DrawnNoise EXACT FRESH PAID UNRELATED WIDE _counts_enter_exactly relations_of_cells relations_of_groups",

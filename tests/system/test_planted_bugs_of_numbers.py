@@ -83,13 +83,12 @@ FIXTURES = {"folder": "tmp_path", "patch": "monkeypatch", "made": "household_run
 """What a body takes; by other names it takes fixtures."""
 
 
-AT_NIGHT = {estimate.earlier_totals_with_the_margins_of_the_newer, estimate.total_only_groups_with_the_noise_of_stage_2}
-"""Runs for a test that catches another bug by day."""
+AT_NIGHT = estimate.earlier_totals_with_the_margins_of_the_newer  # by day another is caught by the same test
 
 
 @pytest.mark.parametrize(
     ("plant", "caught_by"),
-    [pytest.param(*bug, marks=pytest.mark.slow if bug[0] in AT_NIGHT else ()) for bug in BUGS],
+    [pytest.param(*bug, marks=pytest.mark.slow if bug[0] is AT_NIGHT else ()) for bug in BUGS],
     ids=[words_of(plant) for plant, _ in BUGS],
 )
 def test_a_planted_bug_is_caught(plant, caught_by, monkeypatch, request):
