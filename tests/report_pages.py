@@ -19,13 +19,13 @@ class ReportPage(HTMLParser):
 
     def __init__(self, page):
         super().__init__()
-        self.tags: list[tuple[str, dict[str, str]]] = []
+        self.tags = []
         self.text = ""
-        self.tables: dict[str, dict[tuple[str, str], list[Cell]]] = {}
-        self.headings: list[tuple[str, str]] = []
-        self._open: list[str] = []
+        self.tables = {}
+        self.headings = []
+        self._open = []
         self._caption = ""
-        self._row: list[Cell] | None = None
+        self._row = None
         self.feed(page)
         self.close()
         assert self._open == [], "every element is closed"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 
 class ShownNumber(NamedTuple):
@@ -28,7 +28,7 @@ class SiteFiles:
 
     def __init__(self, site):
         self.data = cache(lambda name: read_data(site, name))
-        self.facts: dict[str, Any] = self.data("facts")
+        self.facts = self.data("facts")
         self.groups = [one for n in range(self.facts["groupFiles"]) for one in self.data(f"groups/{n}")]
         self.areas = [
             [pair for n in range(len(files)) for pair in _pairs(self.data(f"names/{geography['label']}/{n}"))]

@@ -6,10 +6,8 @@ Nothing in the package plants them: `tests/planted` has them.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
 from contextlib import nullcontext
 from functools import partial
-from pathlib import Path
 
 import pytest
 
@@ -52,7 +50,6 @@ from tests.inside import (
     WIDE,
     OutputChecks,
     Result,
-    Verdict,
     empty_groups_check,
     form_checks,
     gaussian_households,
@@ -83,9 +80,6 @@ from tests.planted import release_bugs as release
 from tests.planted import spending_bugs as spending
 from tests.specified import planted as specified
 
-Patch = pytest.MonkeyPatch
-Plant = Callable[[Patch], None]
-Checks = Callable[[Path], Iterable[Verdict]]
 KEY = bytes(range(32))
 
 
@@ -157,7 +151,7 @@ STAYS = neighbours(audited=AUDITED_STAYS)
 HOUSEHOLD_FILLS = neighbouring_households("eight codes and an ethnicity")
 
 
-GROUPS: list[tuple[str, Checks, list[Plant]]] = [
+GROUPS = [
     (
         CONFIG,
         NO_NEIGHBOUR,

@@ -6,7 +6,6 @@ They are wrong counts, intervals and accounts, and inputs that a proof rules out
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from inspect import signature
 
 import pytest
@@ -43,7 +42,7 @@ def run_by_hand(test):
     return of_new_run
 
 
-BUGS: list[tuple[Callable[[pytest.MonkeyPatch], None], Callable[..., None]]] = [
+BUGS = [
     (engine.a_crowd_counted_one_too_many, crowds.small_crowds_are_counted),
     (engine.the_first_area_of_sparse_totals_is_empty, crowds.sparse_and_dense_totals_are_right_in_every_area),
     (engine.the_eighth_answer_is_forgotten_where_gaps_are_skipped, crowds.all_eight_answers_count),
