@@ -112,7 +112,7 @@ def test_the_next_run_says_what_was_spent(run, tmp_path):
         assert told in second
         assert told in (tmp_path / "two.confidential.log").read_text()
     assert not [option for option in ("--dataset", "--spend-log", "--same-people-as") if option in second]
-    assert 'Spent before on "other-people", US pass: nothing.' in run("three", name="other-people")
+    assert 'Spent before on "other-people", US pass: nothing.' in run("three", name="other-people", code=1)
 
 
 def test_over_the_limit_a_run_is_refused_before_persons_are_read(run, tmp_path):
