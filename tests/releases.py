@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -26,7 +27,7 @@ def files_of(folder: Path) -> dict[str, bytes]:
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def universe_of(out: Path, name: str) -> list[Row]:
+def universe_of(out, name):
     return pq.read_table(out / "release" / "universe" / f"{name}.parquet").to_pylist()
 
 
