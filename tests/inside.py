@@ -239,7 +239,7 @@ _NAMES = {
     "synthetic.specified.new_census": "columns_of_package write_new_census",
     "synthetic.specified.patterns": "matching",
     "synthetic.specified.people": "PEOPLE_OF PeopleRequest STEPS shares_of values_of write_example write_people",
-    "tabulation.measurements": "Measurements line_sums",
+    "tabulation.measurements": "line_sums",
     "tabulation.safetab": "safetab",
     "tabulation.tabulate_level": "EmptyGroups tabulate_level",
     "tuning.paper": "margin_table stage_2_noise threshold_table",
