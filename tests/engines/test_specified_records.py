@@ -112,7 +112,7 @@ def test_the_judge_finds_the_same_blanks(seed, tmp_path):
     expected = Counter()
     for row in judge.rows:
         bare = {name: text and ";".join(answer.strip() for answer in text.split(";")) for name, text in row.items()}
-        expected.update((*rule, rule not in judge.broken_by(bare)) for rule in judge.broken_by(row))
+        expected.update((*rule, rule not in judge.broken_by(bare)) for rule in judge.broken_by(row).elements())
     expected.update((*rule, False) for rule in judge.broken if rule[1] == UNIT)
     found = Counter()
     for one in findings(*world):
