@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow as pa
@@ -15,13 +15,12 @@ import pyarrow.parquet as pq
 import pytest
 
 import safetab
-from tests.commands import cli
+from tests.commands import refused
 from tests.inside import (
     ReleaseOptions,
     ReleaseRule,
     RunFailed,
     TableChecks,
-    Universe,
     line_sums,
     output_checks_module,
     outputs_as_json,
@@ -33,29 +32,45 @@ from tests.inside import (
     universe_of_run,
 )
 from tests.releases import check_output
-from tests.worlds.people import write_random_world
-from tests.worlds.world import World
 
 
 @pytest.fixture(scope="module")
-def world(tmp_path_factory) -> World:
-    folder = tmp_path_factory.mktemp("checks")
-    return write_random_world(
-        folder, 6, people=200, budget=1, allow_negative_counts=False, zero_suppression_chance=0.9, privacy_defn="zcdp"
-    )
+def released(releases):
+    checked = {"allow_negative_counts": False, "zero_suppression_chance": 0.9, "privacy_defn": "zcdp"}
+    return releases.people(6, people=200, budget=1, **checked)
 
 
 @pytest.fixture(scope="module")
-def whole(world: World, tmp_path_factory) -> Path:
-    out = tmp_path_factory.mktemp("whole") / "out"
-    safetab.run(*world, out, test_key="06" * 32)
-    return out
+def world(released):
+    return released.world
 
 
 @pytest.fixture(scope="module")
-def universe(world: World) -> Universe:
+def whole(released):
+    return released.out
+
+
+@pytest.fixture(scope="module")
+def universe(world):
     files = read_public_files(*world).require()
     return universe_of_run(plan_of(files).require(), files.geography_of_pass, files.names)
+
+
+@pytest.fixture
+def told(whole, universe, tmp_path):
+    """What the checks say of a copy of an output that is damaged."""
+
+    def found(damage, of=whole, rules=(), manifest=renewed_manifest):
+        out = tmp_path / "out"
+        shutil.copytree(of, out, dirs_exist_ok=True)
+        damage(out)
+        manifest(out)
+        with pytest.raises(RunFailed) as failed:
+            check_output(out, universe, ReleaseOptions(rules=rules))
+        assert "Nothing was written." in str(failed.value)
+        return str(failed.value)
+
+    return found
 
 
 def renewed_manifest(out: Path) -> None:
@@ -68,11 +83,13 @@ def renewed_manifest(out: Path) -> None:
     (out / "manifest.json").write_text(json.dumps(manifest | outputs_as_json(out, rows)))
 
 
-def line_changed(name: str, number: int, change: Callable[[list[str]], list[str]]) -> Callable[[Path], None]:
+def field_changed(name: str, row: int, at: int, value: str) -> Callable[[Path], None]:
+    """Rows are counted from the first below the header."""
+
     def damage(out: Path) -> None:
-        lines = (out / name).read_text().split("\n")
-        lines[number] = "|".join(change(lines[number].split("|")))
-        (out / name).write_text("\n".join(lines))
+        lines = [line.split("|") for line in (out / name).read_text().split("\n")]
+        lines[row][at] = value
+        (out / name).write_text("\n".join(map("|".join, lines)))
 
     return damage
 
@@ -106,42 +123,63 @@ MEASURED = "measurements/us.parquet"
 STATE = "release/numbers/geography_level=STATE/detailed-sex-by-age.parquet"
 TRACT = "release/numbers/geography_level=TRACT/*.parquet"
 
-DAMAGES = {
-    "a t1 count": (line_changed(T1, 1, lambda f: [*f[:3], "4711"]), "t1/us.csv: COUNT is not the sum of the group's noisy numbers: row 1"),
-    "a t1 negative": (line_changed(T1, 3, lambda f: [*f[:3], "-1"]), "t1/us.csv: COUNT is negative, which is not allowed"),
-    "a t1 decimal": (line_changed(T1, 2, lambda f: [*f[:3], "1.5"]), "t1/us.csv: a row has the wrong number of fields, or a COUNT that is no"),
-    "a t1 region": (line_changed(T1, 2, lambda f: ["99", *f[1:]]), "t1/us.csv: REGION_ID is not that of the next"),
-    "a t1 level": (line_changed(T1, 2, lambda f: [f[0], "TOWN", *f[2:]]), "t1/us.csv: REGION_TYPE is not that of the next"),
-    "a t1 code": (line_changed(T1, 2, lambda f: [*f[:2], "0000", f[3]]), "t1/us.csv: ITERATION_CODE is not that"),
-    "a t1 header": (line_changed(T1, 0, lambda f: [*f[:3], "count"]), "t1/us.csv: the header is not what it must be"),
-    "a t1 row twice": (
+FIELDS = """
+t1/us.csv row 1 field 3 4711 -> COUNT is not the sum of the group's noisy numbers: row 1
+t1/us.csv row 3 field 3 -1 -> COUNT is negative, which is not allowed
+t1/us.csv row 2 field 3 1.5 -> a row has the wrong number of fields, or a COUNT that is no
+t1/us.csv row 2 field 0 99 -> REGION_ID is not that of the next
+t1/us.csv row 2 field 1 TOWN -> REGION_TYPE is not that of the next
+t1/us.csv row 2 field 2 0000 -> ITERATION_CODE is not that
+t1/us.csv row 0 field 3 count -> the header is not what it must be
+t2/us.csv row 1 field 6 999 -> COUNT is not the sum of the group's noisy numbers: row 1
+t2/us.csv row 5 field 6 999 -> COUNT is not the sum of the group's noisy
+t2/us.csv row 2 field 3 7 -> AGESTART is not that of the group's table
+"""
+FIELDS_AFTER_STEPS = """
+t1/us.csv row 1 field 3 4711 -> COUNT is not that of the release: row 1
+t1/us.csv row 2 field 0 99 -> REGION_ID is not that of the release: row 2
+t1/us.csv row 0 field 3 count -> the header is not what it must be
+t2/us.csv row 2 field 3 7 -> AGESTART is not that of the release
+t2/us.csv row 1 field 5 2 -> SEX is not that of the release: row 1
+"""
+
+
+def field_changes(table: str, folder: str = "") -> list[tuple[Callable[[Path], None], str]]:
+    """What changes one field of a text file, and what is said of it."""
+    lines = [line.split(" -> ") for line in table.strip().splitlines()]
+    places = [(*place.split(), said) for place, said in lines]
+    return [
+        (field_changed(folder + file, int(row), int(at), new), f"{folder}{file}: {said}")
+        for file, _, row, _, at, new, said in places
+    ]
+
+
+DAMAGES = [
+    (
         lambda out: (out / T1).write_text((out / T1).read_text() + (out / T1).read_text().splitlines()[-1] + "\n"),
         "t1/us.csv: has rows of groups that the measurements don't have",
     ),
-    "a t2 cell": (line_changed(T2, 1, lambda f: [*f[:6], "999"]), "t2/us.csv: COUNT is not the sum of the group's noisy numbers: row 1"),
-    "a t2 marginal": (line_changed(T2, 5, lambda f: [*f[:6], "999"]), "t2/us.csv: COUNT is not the sum of the group's noisy"),
-    "a t2 age": (line_changed(T2, 2, lambda f: [*f[:3], "7", *f[4:]]), "t2/us.csv: AGESTART is not that of the group's table"),
-    "a measured value": (
+    (
         table_changed(MEASURED, lambda t: first_of_table_changed(t, "sex_age_4", "value", 10**6)),
         "t2/us.csv: COUNT is not the sum of the group's noisy numbers",
     ),
-    "a stage-1 total": (table_changed(MEASURED, first_changed("value", -(10**7))), "another table than its stage-1 total"),
-    "a measured parameter": (
+    (table_changed(MEASURED, first_changed("value", -(10**7))), "another table than its stage-1 total"),
+    (
         table_changed(MEASURED, first_changed("parameter_numerator", "1")),
         "the noise is not that of its level and stage",
     ),
-    "a measured sex": (
+    (
         table_changed(MEASURED, lambda t: first_of_table_changed(t, "sex_age_4", "sex", 3)),
         "stage, table, sex, age_start, age_end don't belong together",
     ),
-    "a release count": (table_changed(STATE, first_changed("count", 12345)), "a total is not the one in t1: row 1"),
-    "a release negative": (table_changed(STATE, first_changed("count", -5)), "count is negative, which is not allowed"),
-    "a release null": (table_changed(STATE, first_changed("count", None)), "count must be null exactly if it is withheld"),
-    "a release status": (table_changed(STATE, first_changed("status", "lost")), "status is not one of its values: row 1"),
-    "a copy without donor": (table_changed(STATE, first_changed("status", "copied")), "must name its donor: row 1"),
-    "a release region": (table_changed(STATE, first_changed("region_id", "99")), "a group is not in the universe"),
-    "a release row lost": (table_changed(STATE, lambda t: t.slice(1)), "STATE/detailed-sex-by-age.parquet: "),
-    "a release group lost": (
+    (table_changed(STATE, first_changed("count", 12345)), "a total is not the one in t1: row 1"),
+    (table_changed(STATE, first_changed("count", -5)), "count is negative, which is not allowed"),
+    (table_changed(STATE, first_changed("count", None)), "count must be null exactly if it is withheld"),
+    (table_changed(STATE, first_changed("status", "lost")), "status is not one of its values: row 1"),
+    (table_changed(STATE, first_changed("status", "copied")), "must name its donor: row 1"),
+    (table_changed(STATE, first_changed("region_id", "99")), "a group is not in the universe"),
+    (table_changed(STATE, lambda t: t.slice(1)), "STATE/detailed-sex-by-age.parquet: "),
+    (
         table_changed(
             STATE,
             lambda t: t.filter(
@@ -150,61 +188,46 @@ DAMAGES = {
         ),
         "lacks groups that t1 has",
     ),
-    "a release group twice": (
+    (
         table_changed(STATE, lambda t: pa.concat_tables([t, t.filter(pc.equal(t["iteration_code"], t["iteration_code"][-1]))])),
         "a group appears twice or out of order",
     ),
-    "a release sum": (
+    (
         table_changed(STATE, lambda t: first_of_table_changed(t, "sex_age_4", "unclamped_count", 10**6)),
         "a sum is not that of its cells",
     ),
-    "a release line": (table_changed(STATE, lambda t: column_changed(t, "line", lambda v: [9, *v[1:]])), "lines are not in"),
-    "a release interval": (
+    (table_changed(STATE, lambda t: column_changed(t, "line", lambda v: [9, *v[1:]])), "lines are not in"),
+    (
         table_changed(TRACT, lambda t: column_changed(t, "interval_low", lambda v: [10**9 if x is not None else x for x in v])),
         "interval_low is above interval_high",
     ),
-    "a release number without its interval": (
+    (
         table_changed(STATE, first_changed("interval_high", None)),
         "interval_high must be null exactly for withheld numbers",
     ),
-    "a release column": (
+    (
         lambda out: pq.write_table(pq.read_table(out / STATE, partitioning=None).drop_columns(["stub"]), out / STATE),
         "the columns or their types are not what they must be",
     ),
-    "a release file": (lambda out: pq.write_table(pa.table({"x": [1]}), out / STATE), "the columns or their types are not"),
-    "a universe file": (
+    (lambda out: pq.write_table(pa.table({"x": [1]}), out / STATE), "the columns or their types are not"),
+    (
         table_changed("release/universe/entities.parquet", first_changed("region_name", "Atlantis")),
         "release/universe: USA: entities are not those of the run",
     ),
-    "a universe level": (
+    (
         table_changed("release/universe/levels.parquet", lambda t: t.slice(0, 3)), "release/universe"
     ),
-}  # fmt: skip
+]  # fmt: skip
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", DAMAGES)
-def test_a_broken_rule_is_told(name, whole, universe, tmp_path):
-    damage, message = DAMAGES[name]
-    out = tmp_path / "out"
-    shutil.copytree(whole, out)
-    damage(out)
-    renewed_manifest(out)
-    with pytest.raises(RunFailed) as failed:
-        check_output(out, universe, ReleaseOptions())
-    assert message in str(failed.value), failed.value
-    assert "Nothing was written." in str(failed.value)
+@pytest.mark.parametrize(("damage", "message"), [*DAMAGES, *field_changes(FIELDS)])
+def test_a_broken_rule_is_told(damage, message, told):
+    assert message in told(damage)
 
 
 def last_changed(name: str, value: object) -> Callable[[pa.Table], pa.Table]:
     return lambda table: column_changed(table, name, lambda values: [*values[:-1], value])
-
-
-def findings(out: Path, universe: Universe, options: ReleaseOptions) -> str:
-    renewed_manifest(out)
-    with pytest.raises(RunFailed) as failed:
-        check_output(out, universe, options)
-    return str(failed.value)
 
 
 @pytest.mark.slow
@@ -219,14 +242,10 @@ def findings(out: Path, universe: Universe, options: ReleaseOptions) -> str:
         ("mechanism", None),
     ],
 )
-def test_the_noise_of_the_last_measurement_is_told_with_its_level_code_and_stage(
-    column, value, whole, universe, tmp_path
-):
-    shutil.copytree(whole, tmp_path / "out")
-    table_changed(MEASURED, last_changed(column, value))(tmp_path / "out")
+def test_the_noise_of_the_last_measurement_is_told_with_its_level_code_and_stage(column, value, whole, told):
     last = pq.read_table(whole / MEASURED).to_pylist()[-1]
     where = f"{last['geography_level']}, {last['iteration_code']}, stage {last['stage']}"
-    found = findings(tmp_path / "out", universe, ReleaseOptions())
+    found = told(table_changed(MEASURED, last_changed(column, value)))
     assert f"{MEASURED}: {where}: the noise is not that of its level and stage." in found
     assert found.count("the noise is not") == 1
 
@@ -234,27 +253,26 @@ def test_the_noise_of_the_last_measurement_is_told_with_its_level_code_and_stage
 @pytest.mark.slow
 @pytest.mark.parametrize("column", ["sex", "age_start", "age_end"])
 @pytest.mark.parametrize("value", [-1, 11_000])
-def test_each_label_of_the_last_measurement_is_checked(column, value, whole, universe, tmp_path):
-    shutil.copytree(whole, tmp_path / "out")
-    table_changed(MEASURED, last_changed(column, value if column != "sex" else value % 100))(tmp_path / "out")
-    assert "stage, table, sex, age_start, age_end don't belong" in findings(
-        tmp_path / "out", universe, ReleaseOptions()
-    )
+def test_each_label_of_the_last_measurement_is_checked(column, value, told):
+    damage = table_changed(MEASURED, last_changed(column, value if column != "sex" else value % 100))
+    assert "stage, table, sex, age_start, age_end don't belong" in told(damage)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("rows", [1, 7])
-def test_a_group_that_lies_in_several_row_groups_is_checked_as_a_whole(rows, whole, universe, tmp_path):
-    out = tmp_path / "out"
-    shutil.copytree(whole, out)
+def test_a_group_that_lies_in_several_row_groups_is_checked_as_a_whole(rows, whole, universe, told, tmp_path):
     numbers = pq.read_table(whole / STATE, partitioning=None)
-    pq.write_table(numbers, out / STATE, store_schema=False, row_group_size=rows)
-    renewed_manifest(out)
-    check_output(out, universe, ReleaseOptions())
+
+    def written(table):
+        return lambda out: pq.write_table(table, out / STATE, store_schema=False, row_group_size=rows)
+
+    same = Path(shutil.copytree(whole, tmp_path / "same"))
+    written(numbers)(same)
+    renewed_manifest(same)
+    check_output(same, universe, ReleaseOptions())
     changed = first_of_table_changed(numbers, "sex_age_4", "unclamped_count", 10**6)
-    pq.write_table(changed.cast(numbers.schema), out / STATE, store_schema=False, row_group_size=rows)
     row = numbers["table"].to_pylist().index("sex_age_4") + 1
-    assert f"a sum is not that of its cells: row {row}." in findings(out, universe, ReleaseOptions())
+    assert f"a sum is not that of its cells: row {row}." in told(written(changed.cast(numbers.schema)))
 
 
 def test_a_whole_output_passes(whole, universe):
@@ -264,118 +282,91 @@ def test_a_whole_output_passes(whole, universe):
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
-        (
-            lambda out: (out / "README.extra").write_text("x"),
-            "manifest.json: lists other documents, or other checksums",
-        ),
-        (lambda out: (out / "log.txt").write_text("x"), "manifest.json: lists other documents, or other checksums"),
-        (
-            lambda out: (out / T2).write_text((out / T2).read_text() + "\n"),
-            "manifest.json: lists other outputs, or other checksums",
-        ),
-        (
-            lambda out: (out / STATE).unlink(),
-            "manifest.json: release/numbers/geography_level=STATE/detailed-sex-by-age.parquet is missing",
-        ),
+        (lambda out: (out / "README.extra").write_text("x"), "lists other documents, or other checksums"),
+        (lambda out: (out / "log.txt").write_text("x"), "lists other documents, or other checksums"),
+        (lambda out: (out / T2).write_text((out / T2).read_text() + "\n"), "lists other outputs, or other checksums"),
+        (lambda out: (out / STATE).unlink(), f"{STATE} is missing"),
     ],
 )
-def test_the_manifest_must_be_that_of_the_files(damage, message, whole, universe, tmp_path):
-    out = tmp_path / "out"
-    shutil.copytree(whole, out)
-    damage(out)
-    with pytest.raises(RunFailed, match="breaks its rules") as failed:
-        check_output(out, universe, ReleaseOptions())
-    assert message in str(failed.value)
+def test_the_manifest_must_be_that_of_the_files(damage, message, told):
+    assert f"manifest.json: {message}" in told(damage, manifest=lambda _: None)
 
 
-def link_to_a_file(out: Path) -> None:
+def with_strays(out: Path) -> None:
+    """Files, folders, links, a pipe, a file of a step that was not asked for, and one of a pass that did not run."""
+    for name in ("person-records.txt", "release/.notes", "t1/gu.csv"):
+        (out / name).write_text("x\n")
+    (out / "release" / "more").mkdir()
+    (out / "data").symlink_to(out.parent)
     (out / "t1" / "us.csv").rename(out.parent / "elsewhere.csv")
     (out / "t1" / "us.csv").symlink_to(out.parent / "elsewhere.csv")
+    os.mkfifo(out / "pipe")
+    shutil.copy(out / "release/universe/levels.parquet", out / "release/universe/coterminous.parquet")
 
 
-STRAYS = {
-    "a file": (lambda out: (out / "person-records.txt").write_text("x"), "person-records.txt"),
-    "a hidden file": (lambda out: (out / "release" / ".notes").write_text("x"), "release/.notes"),
-    "an empty folder": (lambda out: (out / "release" / "more").mkdir(), "release/more"),
-    "a link with a name of its own": (lambda out: (out / "data").symlink_to(out.parent), "data"),
-    "a link with the name of a file": (link_to_a_file, "t1/us.csv"),
-    "a pipe": (lambda out: os.mkfifo(out / "pipe"), "pipe"),
-    "a file of a step that was not asked for": (
-        lambda out: shutil.copy(out / "release/universe/levels.parquet", out / "release/universe/coterminous.parquet"),
-        "release/universe/coterminous.parquet",
-    ),
-    "a file of a pass that did not run": (lambda out: (out / "t1" / "gu.csv").write_text("x\n"), "t1/gu.csv"),
-}
+STRAYS = (
+    "person-records.txt release/.notes t1/gu.csv release/more data t1/us.csv pipe release/universe/coterminous.parquet"
+)
 
 
-@pytest.mark.parametrize("name", STRAYS)
-def test_what_is_not_on_the_list_does_not_leave(name, whole, universe, tmp_path):
-    put, stray = STRAYS[name]
-    out = tmp_path / "out"
-    shutil.copytree(whole, out)
-    put(out)
-    renewed_manifest(out)
-    with pytest.raises(RunFailed) as failed:
-        check_output(out, universe, ReleaseOptions())
-    assert f"{stray}: is not among the files that may leave." in str(failed.value)
+def test_what_is_not_on_the_list_does_not_leave(told):
+    found = told(with_strays)
+    assert [one for one in STRAYS.split() if f"{one}: is not among the files that may leave." not in found] == []
 
 
-def test_an_output_for_release_has_no_mark_that_says_otherwise(whole, universe, tmp_path):
-    shutil.copytree(whole, tmp_path / "out")
-    manifest = json.loads((whole / "manifest.json").read_text())
-    (tmp_path / "out" / "manifest.json").write_text(json.dumps(manifest | {"for_release": True}))
-    with pytest.raises(RunFailed, match="NOT-FOR-RELEASE: is not among the files that may leave"):
-        check_output(tmp_path / "out", universe, ReleaseOptions())
+def test_an_output_for_release_has_no_mark_that_says_otherwise(told):
+    def for_release(out):
+        manifest = json.loads((out / "manifest.json").read_text())
+        (out / "manifest.json").write_text(json.dumps(manifest | {"for_release": True}))
+
+    assert "NOT-FOR-RELEASE: is not among the files that may leave" in told(for_release, manifest=lambda _: None)
+
+
+def failed_run(world, folder: Path, *options: object) -> str:
+    """What a run says that publishes nothing."""
+    found = refused("run", *world, folder / "out", *options, code=3)
+    assert {path.name for path in folder.iterdir()} <= {"out.confidential.log", "other"}
+    return found
 
 
 def test_a_run_that_leaves_a_stray_file_is_exit_3_and_publishes_nothing(world, tmp_path, monkeypatch):
     monkeypatch.setattr(run_module, "write_documents", lambda output, *_: (output / "notes.txt").write_text("x"))
-    result = cli("run", *world, tmp_path / "out")
-    assert result.exit_code == 3
-    assert "notes.txt: is not among the files that may leave." in result.stderr
-    assert [path.name for path in tmp_path.iterdir()] == ["out.confidential.log"]
+    assert "notes.txt: is not among the files that may leave." in failed_run(world, tmp_path)
 
 
-@pytest.mark.parametrize("threads", [1, 2])
+THREADS = pytest.mark.parametrize("threads", [2, pytest.param(1, marks=pytest.mark.slow)])
+
+
+@THREADS
 def test_a_run_whose_tables_are_wrong_is_exit_3_and_publishes_nothing(threads, world, tmp_path, monkeypatch):
     """Tables are checked while the release is written, and what is found is told at the end."""
-
-    def spoiled(output: Path, *_: object) -> None:
-        line_changed(T1, 1, lambda fields: [*fields[:3], "4711"])(output)
-
-    monkeypatch.setattr(run_module, "write_not_for_release", spoiled)
-    places = [str(world.parameters), str(world.data), str(tmp_path / "out")]
-    result = cli("run", *places, "--threads", threads)
-    assert result.exit_code == 3
-    assert f"{T1}: COUNT is not the sum of the group's noisy numbers: row 1." in result.stderr
-    assert "a total is not the one in t1" not in result.stderr  # the release is made of the measurements
-    assert [path.name for path in tmp_path.iterdir()] == ["out.confidential.log"]
+    spoiled = field_changed(T1, 1, 3, "4711")
+    monkeypatch.setattr(run_module, "write_not_for_release", lambda output, *_: spoiled(output))
+    found = failed_run(world, tmp_path, "--threads", threads)
+    assert f"{T1}: COUNT is not the sum of the group's noisy numbers: row 1." in found
+    assert "a total is not the one in t1" not in found  # the release is made of the measurements
 
 
-@pytest.mark.parametrize("threads", [1, 2])
-@pytest.mark.parametrize("name", [T1, STATE])
+@THREADS
+@pytest.mark.parametrize("name", [T1, pytest.param(STATE, marks=pytest.mark.slow)])
 def test_a_file_that_changes_after_its_check_had_begun_is_not_published(name, threads, world, tmp_path, monkeypatch):
-    def changing(output: Path, *_: object) -> None:
+    def changing(output, *_):
         shutil.copyfile(output / name, tmp_path / "other")  # the same bytes, but who knows
         (tmp_path / "other").replace(output / name)
 
     monkeypatch.setattr(run_module, "write_documents", changing)
-    places = [str(world.parameters), str(world.data), str(tmp_path / "out")]
-    result = cli("run", *places, "--threads", threads)
-    assert result.exit_code == 3
-    assert f"{name}: changed after its check had begun." in result.stderr
-    assert [path.name for path in tmp_path.iterdir()] == ["out.confidential.log"]
+    assert f"{name}: changed after its check had begun." in failed_run(world, tmp_path, "--threads", threads)
 
 
 @pytest.mark.parametrize("is_large", [False, True])
 def test_a_large_output_is_checked_beside_and_a_small_one_by_the_caller(is_large, whole, universe, monkeypatch):
-    names, original = list[str](), TableChecks.check_levels
+    names, original = [], TableChecks.check_levels
 
-    def told(checks: TableChecks) -> Iterator[object]:
+    def watched(checks):
         names.append(threading.current_thread().name)
         return original(checks)
 
-    monkeypatch.setattr(TableChecks, "check_levels", told)
+    monkeypatch.setattr(TableChecks, "check_levels", watched)
     monkeypatch.setattr(output_checks_module, "_LARGE", 1000 if is_large else 1 << 30)
     with pyarrow_threads(2):
         check_output(whole, universe, ReleaseOptions())
@@ -383,29 +374,33 @@ def test_a_large_output_is_checked_beside_and_a_small_one_by_the_caller(is_large
     assert {name == threading.current_thread().name for name in names} == {not is_large}
 
 
-@pytest.mark.slow
-def test_measurements_are_checked_where_tables_end_too_early(whole, universe, tmp_path):
-    out = tmp_path / "out"
-    shutil.copytree(whole, out)
+def ends_early(out: Path) -> None:
     (out / T1).write_text((out / T1).read_text().split("\n")[0] + "\n")
-    table_changed(MEASURED, last_changed("mechanism", "discrete_laplace"))(out)
-    told = findings(out, universe, ReleaseOptions())
-    assert f"{T1}: lacks rows of groups that the measurements have" in told
-    assert "the noise is not that of its level and stage" in told
+
+
+LACKS_ROWS = f"{T1}: lacks rows of groups that the measurements have"
 
 
 @pytest.mark.slow
-def test_tables_that_end_too_early_are_not_blamed_on_what_follows_them(stepped, universe, tmp_path):
-    out = tmp_path / "out"
-    shutil.copytree(stepped, out)
-    (out / T1).write_text((out / T1).read_text().split("\n")[0] + "\n")
-    told = findings(out, universe, ReleaseOptions(rules=(ReleaseRule.WITHHOLD_ALONE_ABOVE_PARTNER,)))
-    assert f"{T1}: lacks rows of groups that the measurements have" in told
-    assert "after-steps" not in told
+def test_measurements_are_checked_where_tables_end_too_early(told):
+    wrong = table_changed(MEASURED, last_changed("mechanism", "discrete_laplace"))
+    found = told(lambda out: (ends_early(out), wrong(out)))
+    assert LACKS_ROWS in found
+    assert "the noise is not that of its level and stage" in found
+
+
+@pytest.mark.slow
+def test_tables_that_end_too_early_are_not_blamed_on_what_follows_them(stepped, told):
+    found = told(ends_early, stepped, RULES)
+    assert LACKS_ROWS in found
+    assert "after-steps" not in found
+
+
+RULES = (ReleaseRule.WITHHOLD_ALONE_ABOVE_PARTNER,)
 
 
 @pytest.fixture(scope="module")
-def stepped(whole: Path, tmp_path_factory) -> Path:
+def stepped(whole, tmp_path_factory):
     new = tmp_path_factory.mktemp("stepped") / "new"
     safetab.rerelease(whole, new, rules=["withhold-alone-above-partner"])
     return new
@@ -418,11 +413,7 @@ AFTER_T1, AFTER_T2 = f"after-steps/{T1}", f"after-steps/{T2}"
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
-        (line_changed(AFTER_T1, 1, lambda f: [*f[:3], "4711"]), f"{AFTER_T1}: COUNT is not that of the release: row 1"),
-        (line_changed(AFTER_T1, 2, lambda f: ["99", *f[1:]]), f"{AFTER_T1}: REGION_ID is not that of the release: row 2"),
-        (line_changed(AFTER_T1, 0, lambda f: [*f[:3], "count"]), f"{AFTER_T1}: the header is not what it must be"),
-        (line_changed(AFTER_T2, 2, lambda f: [*f[:3], "7", *f[4:]]), f"{AFTER_T2}: AGESTART is not that of the release"),
-        (line_changed(AFTER_T2, 1, lambda f: [*f[:5], "2", f[6]]), f"{AFTER_T2}: SEX is not that of the release: row 1"),
+        *field_changes(FIELDS_AFTER_STEPS, "after-steps/"),
         (
             lambda out: (out / AFTER_T2).write_text("\n".join((out / AFTER_T2).read_text().split("\n")[:-2]) + "\n"),
             f"{AFTER_T2}: lacks rows that the release has",
@@ -433,36 +424,23 @@ AFTER_T1, AFTER_T2 = f"after-steps/{T1}", f"after-steps/{T2}"
         ),
     ],
 )  # fmt: skip
-def test_t1_and_t2_after_the_steps_say_what_the_release_says(damage, message, stepped, universe, tmp_path):
-    out = tmp_path / "out"
-    shutil.copytree(stepped, out)
-    damage(out)
-    renewed_manifest(out)
-    with pytest.raises(RunFailed) as failed:
-        check_output(out, universe, ReleaseOptions(rules=(ReleaseRule.WITHHOLD_ALONE_ABOVE_PARTNER,)))
-    assert message in str(failed.value), failed.value
+def test_t1_and_t2_after_the_steps_say_what_the_release_says(damage, message, stepped, told):
+    assert message in told(damage, stepped, RULES)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("folder", ["", "after-steps/"])
 @pytest.mark.parametrize("name", [T1, T2])
-def test_every_column_of_the_last_row_of_a_table_is_checked(folder, name, stepped, universe, tmp_path):
-    whole = (stepped / folder / name).read_text()
-    columns, rows = whole.split("\n")[0].split("|"), whole.count("\n") - 1
-    shutil.copytree(stepped, tmp_path / "out")
-    for position, column in enumerate(columns):
-        damage = line_changed(folder + name, rows, lambda f, at=position: [*f[:at], "77777", *f[at + 1 :]])
-        damage(tmp_path / "out")
-        found = findings(tmp_path / "out", universe, ReleaseOptions(rules=(ReleaseRule.WITHHOLD_ALONE_ABOVE_PARTNER,)))
+def test_every_column_of_the_last_row_of_a_table_is_checked(folder, name, stepped, told):
+    header, *rows = (stepped / folder / name).read_text().splitlines()
+    for position, column in enumerate(header.split("|")):
+        damage = field_changed(folder + name, len(rows), position, "77777")
+        found = told(damage, stepped, RULES)
         assert f"{folder}{name}: {column} is not " in found
-        assert f": row {rows}." in found
-        (tmp_path / "out" / folder / name).write_text(whole)
+        assert f": row {len(rows)}." in found
 
 
 def test_a_run_whose_output_breaks_a_rule_is_exit_3_and_leaves_nothing(world, tmp_path, monkeypatch):
     """A writer that clamps nothing, though negative counts are not allowed."""
     monkeypatch.setattr(pass_files_module, "line_sums", lambda cells, rows, **_: line_sums(cells, rows))
-    result = cli("run", *world, tmp_path / "out")
-    assert result.exit_code == 3
-    assert "COUNT is negative, which is not allowed: row " in result.stderr
-    assert [path.name for path in tmp_path.iterdir()] == ["out.confidential.log"]
+    assert "COUNT is negative, which is not allowed: row " in failed_run(world, tmp_path)
