@@ -12,7 +12,7 @@ import pytest
 from tests.bureau.outputs import Output
 from tests.bureau.worlds import all_worlds, write_case
 from tests.commands import done, refused
-from tests.system.test_output_checks import line_changed, renewed_manifest
+from tests.system.test_output_checks import field_changed, renewed_manifest
 
 T1 = "t1/pr.csv"
 FAULTS = {
@@ -61,6 +61,6 @@ def test_an_invalid_output_is_told(name, outputs, tmp_path):
     out = shutil.copytree(outputs[may_be_negative].folder, tmp_path / "out")
     lines = (out / T1).read_text().split("\n")
     row = next(number for number, line in enumerate(lines) if f"|{kind}|" in line)
-    line_changed(T1, row, lambda cells: [*cells[:column], value, *cells[column + 1 :]])(out)
+    field_changed(T1, row, column, value)(out)
     renewed_manifest(out)
     assert f"{T1}: {message}" in refused("verify", out)

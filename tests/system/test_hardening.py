@@ -10,10 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands import cli
+from tests.commands import refused
 from tests.inside import ConfidentialLog
-from tests.worlds.people import write_random_world
-from tests.worlds.world import World
 
 PROGRAM = """
 import ctypes, resource, sys
@@ -30,16 +28,16 @@ print((resource.RLIMIT_CORE, (0, 0)) in limits, is_dumpable())
 """
 
 
-@pytest.fixture(scope="module")
-def world(tmp_path_factory: pytest.TempPathFactory) -> World:
-    return write_random_world(tmp_path_factory.mktemp("hardening"), 3, budget=1)
+@pytest.fixture
+def world(releases):
+    return releases.people(2, people=60, budget=1).world
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("command", ["validate", "run", "accuracy"])
 def test_no_command_that_reads_persons_can_be_dumped(command, world, tmp_path):
     more = {"validate": [], "run": [tmp_path / "out"], "accuracy": [tmp_path / "out", "--runs", "1"]}[command]
-    arguments = map(str, [command, world.parameters, world.data, *more])
+    arguments = map(str, [command, *world, *more])
     ended = subprocess.run([sys.executable, "-c", PROGRAM, *arguments], capture_output=True, text=True, check=False)
     assert ended.stdout == "True False\n", ended.stderr
 
@@ -47,12 +45,9 @@ def test_no_command_that_reads_persons_can_be_dumped(command, world, tmp_path):
 def test_the_confidential_log_follows_no_link(world, tmp_path):
     (tmp_path / "theirs").touch(mode=0o644)
     (tmp_path / "log").symlink_to(tmp_path / "theirs")
-    for arguments in (["run", str(tmp_path / "out")], ["validate"]):
-        command, *out = arguments
-        given = [command, str(world.parameters), str(world.data), *out, "--confidential-log", str(tmp_path / "log")]
-        result = cli(*given)
-        assert result.exit_code == 1
-        assert "the confidential log can't be written there" in result.stderr
+    for command, *out in (["run", tmp_path / "out"], ["validate"]):
+        told = refused(command, *world, *out, "--confidential-log", tmp_path / "log")
+        assert "the confidential log can't be written there" in told
     assert (tmp_path / "theirs").read_bytes() == b""
     assert stat.S_IMODE((tmp_path / "theirs").stat().st_mode) == 0o644
 

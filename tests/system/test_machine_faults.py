@@ -8,11 +8,10 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tests.commands import cli
+from tests.commands import done, refused
 from tests.conftest import SMALL_EXAMPLE
 from tests.inside import (
     InvalidInput,
@@ -27,30 +26,24 @@ from tests.inside import (
     output_folder_module,
     progress_module,
 )
+from tests.worlds.world import World
 
-SMALL = [str(SMALL_EXAMPLE / "parameters"), str(SMALL_EXAMPLE / "data")]
-
-
-def invoke(*words: object) -> tuple[int, str]:
-    ended = cli(*words)
-    assert isinstance(ended.exception, SystemExit | None)
-    return ended.exit_code, " ".join(ended.stderr.split())
+SMALL = World.of(SMALL_EXAMPLE)
+NEW_FOLDERS = [("site", errno.ENOSPC), ("export", errno.EDQUOT), ("rerelease", errno.EROFS)]
 
 
-def refusing(number: int) -> Any:
-    def refuse(*_: object, **__: object) -> None:
+def refusing(number: int):
+    def refuse(*_, **__):
         raise OSError(number, os.strerror(number))
 
     return refuse
 
 
-@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT, errno.EROFS])
-@pytest.mark.parametrize("command", ["site", "export", "rerelease"])
+@pytest.mark.parametrize(("command", "number"), NEW_FOLDERS)
 def test_a_full_disk_names_what_could_not_be_written(command, number, both_products, tmp_path, monkeypatch):
     monkeypatch.setattr(output_folder_module, "_settle", refusing(number))
-    code, shown = invoke(command, both_products / "people", tmp_path / "new")
-    assert code == 3
-    assert f"can't write to {tmp_path / 'new'}: {os.strerror(number)}. Nothing was written." in shown
+    told = refused(command, both_products / "people", tmp_path / "new", code=3)
+    assert f"can't write to {tmp_path / 'new'}: {os.strerror(number)}. Nothing was written." in told
     assert list(tmp_path.iterdir()) == []
 
 
@@ -59,9 +52,9 @@ def test_a_network_disk_that_went_away_is_not_the_fault_of_the_columns(ending, t
     (tmp_path / f"people.{ending}").write_text("AREA,SEX\n")
     reader = new_census_module._columns_of_header if ending == "csv" else new_census_module._footer
     monkeypatch.setattr(new_census_module, reader.__name__, refusing(errno.ENOTCONN))
-    code, shown = invoke("new", tmp_path / "census", "--columns", tmp_path / f"people.{ending}")
-    assert (code, "has 1 problem" in shown) == (3, False)
-    assert os.strerror(errno.ENOTCONN) in shown
+    told = refused("new", tmp_path / "census", "--columns", tmp_path / f"people.{ending}", code=3)
+    assert "has 1 problem" not in told
+    assert os.strerror(errno.ENOTCONN) in told
 
 
 def no_records(folder: Path) -> Path:
@@ -72,63 +65,63 @@ def no_records(folder: Path) -> Path:
     return parameters
 
 
-@pytest.mark.parametrize("number", [errno.ENOENT, errno.EPERM, errno.EACCES])
-@pytest.mark.parametrize("command", ["site", "export", "rerelease"])
+NO_FOLDER = (errno.ENOENT, errno.EPERM, errno.EACCES)
+
+
+@pytest.mark.parametrize(("command", "number"), zip(("site", "export", "rerelease"), NO_FOLDER, strict=True))
 def test_a_place_where_no_folder_can_be_made_is_what_was_given(command, number, both_products, tmp_path, monkeypatch):
     """As in /proc and /sys, whose permissions promise root more than they keep."""
     monkeypatch.setattr(locked_folder_module.tempfile, "mkdtemp", refusing(number))
-    code, shown = invoke(command, both_products / "people", tmp_path / "new")
-    assert code == 1
-    assert f"can't be made in {tmp_path}: {os.strerror(number)}. Choose another folder." in shown
+    told = refused(command, both_products / "people", tmp_path / "new")
+    assert f"can't be made in {tmp_path}: {os.strerror(number)}. Choose another folder." in told
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_folder_around_out_that_is_missing_is_told_as_such(both_products, tmp_path):
-    code, shown = invoke("export", both_products / "people", tmp_path / "missing" / "new")
-    assert code == 1
-    assert f"{tmp_path / 'missing'} does not exist. Make it first." in shown
+    told = refused("export", both_products / "people", tmp_path / "missing" / "new")
+    assert f"{tmp_path / 'missing'} does not exist. Make it first." in told
 
 
 def test_a_temp_where_no_folder_can_be_made_is_refused_before_anything_is_read(tmp_path, monkeypatch):
     monkeypatch.setattr(locked_folder_module.tempfile, "mkdtemp", refusing(errno.ENOENT))
-    code, shown = invoke("validate", no_records(tmp_path), tmp_path, "--temp", tmp_path)
-    assert code == 1
     why = f"{os.strerror(errno.ENOENT)}. Name another folder with --temp."
-    assert f"--temp: {tmp_path} can't be written to: {why}" in shown
+    told = refused("validate", no_records(tmp_path), tmp_path, "--temp", tmp_path)
+    assert f"--temp: {tmp_path} can't be written to: {why}" in told
 
 
-@pytest.mark.parametrize("command", ["site", "export", "rerelease"])
+@pytest.mark.parametrize(
+    "command", ["export", *(pytest.param(one, marks=pytest.mark.slow) for one in ("site", "rerelease"))]
+)
 def test_a_path_that_fails_later_is_named(command, both_products, tmp_path, monkeypatch):
     monkeypatch.setattr(output_folder_module, "_settle", refusing(errno.ENOENT))
-    code, shown = invoke(command, both_products / "people", tmp_path / "new")
-    assert code == 3
-    assert f"can't use {tmp_path / 'new'}: {os.strerror(errno.ENOENT)}. Nothing was written." in shown
+    told = refused(command, both_products / "people", tmp_path / "new", code=3)
+    assert f"can't use {tmp_path / 'new'}: {os.strerror(errno.ENOENT)}. Nothing was written." in told
 
 
-@pytest.mark.parametrize("command", ["status OUT -o NEW", "report OUT -o NEW", "export OUT NEW", "rerelease OUT NEW"])
+@pytest.mark.parametrize(
+    "command", ["status OUT -o", "report OUT -o", "export OUT", pytest.param("rerelease OUT", marks=pytest.mark.slow)]
+)
 def test_a_folder_that_cant_be_synced_is_a_warning(command, both_products, tmp_path, monkeypatch, caplog):
     for module in (new_files_module, output_folder_module):
         monkeypatch.setattr(module, "sync_directory", refusing(errno.EIO))
-    places = {"OUT": both_products / "people", "NEW": tmp_path / "new"}
-    code, _ = invoke(*(places.get(word, word) for word in command.split()))
-    assert code == 0
-    assert (tmp_path / "new").exists()
+    new = tmp_path / "new"
+    done(*command.replace("OUT", str(both_products / "people")).split(), new)
+    assert new.exists()
     assert [record.levelno for record in caplog.records] == [logging.WARNING]
-    assert caplog.messages[0].startswith(f"{tmp_path / 'new'} was written, but a power failure could still lose it")
+    assert caplog.messages[0].startswith(f"{new} was written, but a power failure could still lose it")
 
 
 def test_a_file_system_that_syncs_no_directories_is_no_news(both_products, tmp_path, monkeypatch, caplog):
     monkeypatch.setattr(new_files_module, "sync_directory", refusing(errno.EINVAL))
-    assert invoke("report", both_products / "people", "-o", tmp_path / "new")[0] == 0
+    done("status", both_products / "people", "-o", tmp_path / "new")
     assert caplog.messages == []
 
 
 def test_a_long_key_is_cut(world):
     world.configure(**{"x" * 100_000: 1})
-    code, shown = invoke("validate", *world)
-    assert code == 1
-    assert f"{'x' * 200}...:" in shown
-    assert len(shown) < 10_000
+    told = refused("validate", *world)
+    assert f"{'x' * 200}...:" in told
+    assert len(told) < 10_000
 
 
 def test_a_file_that_cant_be_closed_when_its_object_goes_is_no_traceback():
@@ -159,8 +152,7 @@ def test_a_confidential_log_that_is_refused_says_what_was_refused(number, code, 
     """Only a link, a pipe or a folder is answered with what the log must be."""
     monkeypatch.setattr(progress_module.os, "fchmod", refusing(number))
     parameters = no_records(tmp_path)
-    ended, shown = invoke("validate", parameters, parameters, "--confidential-log", tmp_path / "log")
-    assert ended == code
+    shown = refused("validate", parameters, parameters, "--confidential-log", tmp_path / "log", code=code)
     assert ("must be a regular file" in shown) is (number == errno.EINVAL)
     assert (os.strerror(number) in shown) is (number != errno.EINVAL)
 
@@ -186,12 +178,12 @@ def test_a_merged_log_that_is_written_is_the_end_whatever_follows(kind, tmp_path
         "input": InvalidInput.about(tmp_path / "new.log", "can't be opened."),
     }
 
-    def refuse(*_: object) -> None:
+    def refuse(*_):
         raise errors[kind]
 
     monkeypatch.setattr(accounts_module, "read_accounts", refuse)
-    code, shown = invoke("spend", logs[0], "--merge", logs[1], "--output", tmp_path / "new.log")
-    assert (code, (tmp_path / "new.log").is_file()) == (0, True), shown
+    done("spend", logs[0], "--merge", logs[1], "--output", tmp_path / "new.log")
+    assert (tmp_path / "new.log").is_file()
 
 
 @pytest.mark.parametrize("is_own", [True, False])

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 
 import pytest
 
-from tests.commands import cli
+from tests.commands import cli, done
 from tests.person_forms import as_text, header_only, people_of
 from tests.worlds.households import write_household_world
 from tests.worlds.people import write_random_world
 from tests.worlds.world import World
 
-KEY = "00" * 32
 NOBODY = "no record is in a state of the {} pass: its counts are 0 before noise."
 
 
@@ -25,9 +23,8 @@ def emptied(world: World, write) -> World:
     return world
 
 
-def run(world: World, out: Path, *options: str):
-    arguments = [str(world.parameters), str(world.data), str(out), "--test-key", KEY, *options]
-    return cli("run", *arguments)
+def run(world: World, out: Path, *options: object) -> str:
+    return done("run", *world, out, "--test-key", "00" * 32, *options)
 
 
 def released(out: Path) -> dict[str, bytes]:
@@ -36,14 +33,12 @@ def released(out: Path) -> dict[str, bytes]:
 
 def test_a_run_on_nobody_releases_noise_and_warns_the_curator_alone(tmp_path):
     world = emptied(write_random_world(tmp_path / "world", 3, budget=1, zero_suppression_chance=0), header_only)
-    result = run(world, tmp_path / "out")
-    assert result.exit_code == 0, result.output
-    assert NOBODY.format("US") in result.stderr
-    assert NOBODY.format("PR") in result.stderr
-    assert result.stderr.index("it has no record.") < result.stderr.index(NOBODY.format("US"))
+    told = run(world, tmp_path / "out")
+    assert 0 < told.index("it has no record.") < told.index(NOBODY.format("US")) < told.index(NOBODY.format("PR"))
     assert NOBODY.format("PR") in (tmp_path / "out.confidential.log").read_text()
-    assert not any(b"has no record" in content for content in released(tmp_path / "out").values())
-    assert not any(b"obody is in" in content for content in released(tmp_path / "out").values())
+    for content in released(tmp_path / "out").values():
+        assert b"has no record" not in content
+        assert b"obody is in" not in content
     totals = (tmp_path / "out" / "t1" / "pr.csv").read_text().splitlines()[1:]
     assert len({line.rpartition("|")[2] for line in totals}) > 1  # zeros plus noise are not all alike
 
@@ -52,12 +47,11 @@ def test_a_run_on_nobody_releases_noise_and_warns_the_curator_alone(tmp_path):
 def test_an_empty_pass_is_released_like_the_other(tmp_path):
     """The same files, whoever is there; what differs is in those of the pass."""
     world = write_random_world(tmp_path / "world", 3, budget=1, zero_suppression_chance=0)
-    assert run(world, tmp_path / "somebody").exit_code == 0
+    run(world, tmp_path / "somebody")
     emptied(world, lambda folder, rows: as_text(folder, [row for row in rows if row.split("|")[3] != "72"]))
-    result = run(world, tmp_path / "nobody")
-    assert result.exit_code == 0
-    assert NOBODY.format("US") not in result.stderr
-    assert "it has no record." not in result.stderr
+    told = run(world, tmp_path / "nobody")
+    assert NOBODY.format("US") not in told
+    assert "it has no record." not in told
     somebody, nobody = released(tmp_path / "somebody"), released(tmp_path / "nobody")
     assert list(somebody) == list(nobody)
     assert somebody["t1/us.csv"] == nobody["t1/us.csv"]
@@ -67,19 +61,14 @@ def test_an_empty_pass_is_released_like_the_other(tmp_path):
 @pytest.mark.slow
 def test_accuracy_and_accounts_work_without_anybody(tmp_path):
     world = emptied(write_random_world(tmp_path / "world", 3, budget=1), header_only)
-    arguments = [str(world.parameters), str(world.data), str(tmp_path / "accuracy"), "--runs", "2"]
-    result = cli("accuracy", *arguments)
-    assert result.exit_code == 0, result.output
-    assert NOBODY.format("US") in result.stderr
-    accounts = ["--dataset", "nobody", "--spend-log", str(tmp_path / "spend.log")]
-    assert run(world, tmp_path / "out", *accounts).exit_code == 0
+    assert NOBODY.format("US") in done("accuracy", *world, tmp_path / "accuracy", "--runs", "2")
+    run(world, tmp_path / "out", "--dataset", "nobody", "--spend-log", tmp_path / "spend.log")
 
 
 def test_that_no_household_is_in_a_selected_group_is_told_to_the_confidential_log_alone(tmp_path):
     """With totals of one state, households of that state, and then of another alone: only the log differs."""
     world = write_household_world(tmp_path / "world", 21, people=250)
-    config = json.loads((world.parameters / "config.json").read_text())
-    (world.parameters / "config.json").write_text(json.dumps(config | {"run_pr": False}))
+    world.configure(run_pr=False)
     records, totals = world.data / "household-records.txt", world.data / "pop-group-totals.txt"
     header, *households = records.read_text().splitlines()
     first, *rows = totals.read_text().splitlines()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from fractions import Fraction
+from functools import cache
 from math import exp
 from pathlib import Path
 
@@ -15,12 +16,12 @@ import pytest
 import safetab
 from tests.releases import Row, numbers_of
 from tests.system.test_coterminous import WATER, write_world
+from tests.worlds.world import World
 
 STABILITY = 2  # a person is alone in one group at most, and in the same group or others in combination
 STAGE_1 = Fraction(1, 10)
 TOTAL_ONLY, EVERYWHERE = "3003", "3002"
 NOT_SUPPRESSED = ("USA", "STATE", "PR-STATE")
-KEY = "21" * 32
 BUDGETS = {
     "usa": "5", "state": "3", "county": "0.4", "tract": "0.2", "place": "0.1",
     "pr_state": "2", "pr_county": "0.6", "pr_tract": "0.3", "pr_place": "0.15",
@@ -30,14 +31,13 @@ BUDGETS = {
 def written(folder: Path) -> Path:
     """A run whose levels all differ, with copies; so much is published that every kind of number is there."""
     changes = {f"privacy_budget_p_level_2_{level}": float(budget) for level, budget in BUDGETS.items()}
-    parameters, data = write_world(folder, [10, 10**6, 10**6], zero_suppression_chance=0.4, **changes)
+    world = World(*write_world(folder, [10, 10**6, 10**6], zero_suppression_chance=0.4, **changes))
     (folder / "water.txt").write_text(WATER)  # a county has one tract of land
-    safetab.run(parameters, data, folder / "out", test_key=KEY, coterminous=True, empty_blocks=folder / "water.txt")
-    return folder / "out"
+    return world.run(folder / "out", test_key="21" * 32, coterminous=True, empty_blocks=folder / "water.txt")
 
 
 @pytest.fixture(scope="module")
-def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def out(tmp_path_factory):
     return written(tmp_path_factory.mktemp("by-hand"))
 
 
@@ -54,19 +54,12 @@ def due_variance(row: Row) -> Fraction:
     return STABILITY / (2 * Fraction(BUDGETS[level.lower().replace("-", "_")]) * share)
 
 
-def chances_of(variance: Fraction, draws: int) -> dict[int, float]:
-    """The chance of each sum of draws, from the definition of the noise."""
+@cache
+def chances_of(variance: Fraction) -> dict[int, float]:
+    """The chance of each draw, from the definition of the noise."""
     values = range(-60, 61)
     weights = [exp(-(value**2) / (2 * float(variance))) for value in values]
-    one = {value: weight / sum(weights) for value, weight in zip(values, weights, strict=True)}
-    total = {0: 1.0}
-    for _ in range(draws):
-        added: dict[int, float] = {}
-        for first, chance in total.items():
-            for second, other in one.items():
-                added[first + second] = added.get(first + second, 0.0) + chance * other
-        total = {value: chance for value, chance in added.items() if chance > 1e-15}
-    return total
+    return {value: weight / sum(weights) for value, weight in zip(values, weights, strict=True)}
 
 
 def every_number_has_the_noise_of_its_budget(out: Path) -> None:
@@ -75,7 +68,7 @@ def every_number_has_the_noise_of_its_budget(out: Path) -> None:
         variance = due_variance(row)
         assert Fraction(row["noise_parameter"]) == variance, row
         if row["noise_draws"] == 1:
-            chances = chances_of(variance, 1)
+            chances = chances_of(variance)
             least = next(m for m in range(61) if sum(chances.get(value, 0) for value in range(-m, m + 1)) >= 0.95)
             assert row["unclamped_margin_of_error"] == least, row
         seen.add((row["iteration_code"] == TOTAL_ONLY, row["status"], row["table"] == "total"))
@@ -88,15 +81,17 @@ def test_every_number_has_the_noise_of_its_budget(out):
     every_number_has_the_noise_of_its_budget(out)
 
 
+@cache
 def least_threshold(variance: Fraction) -> int:
     """The least T that suppresses an empty group in 0.4 of all cases or more."""
-    chances = chances_of(variance, 1)
+    chances = chances_of(variance)
     return next(limit for limit in range(-1, 60) if sum(chance for v, chance in chances.items() if v <= limit) >= 0.4)
 
 
+@cache
 def interval_of(total: int, variance: Fraction) -> tuple[int, int]:
     """The sizes that a published total does not contradict, at 95 %, by T and noise of the level that measured it."""
-    chances, threshold = chances_of(variance, 1), least_threshold(variance)
+    chances, threshold = chances_of(variance), least_threshold(variance)
 
     def shares(size: int) -> tuple[float, float, float]:
         published = {size + value: chance for value, chance in chances.items() if size + value > threshold}

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
 import safetab
-from tests.commands import cli
+from tests.commands import cli, done, refused
 from tests.inside import (
     InvalidInput,
     OutputStatus,
@@ -24,7 +25,6 @@ from tests.inside import (
 )
 from tests.report_pages import ReportPage
 from tests.worlds.people import write_random_world
-from tests.worlds.world import World
 
 KEY = "00" * 32
 MARK = "NOT-FOR-RELEASE"
@@ -35,34 +35,40 @@ def words(text: str) -> str:
     return " ".join(text.split())
 
 
+class Ended(NamedTuple):
+    out: Path
+    stdout: str
+    stderr: str
+
+
 @pytest.fixture(scope="module")
-def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[OutputStatus, tuple[Path, str]]:
+def runs(tmp_path_factory):
     """An output of each status, and what the terminal said."""
     folder = tmp_path_factory.mktemp("status")
     protected = write_random_world(folder / "protected", 2, budget=0.1, privacy_defn="zcdp")
     exact = write_random_world(folder / "exact", 2, privacy_defn="zcdp")
-    real = shutil.copytree(protected.data, folder / "real")
-    (real / "SYNTHETIC").unlink()
+    real = protected.copy(folder / "real")
+    (real.data / "SYNTHETIC").unlink()
     given = {
-        OutputStatus.FOR_RELEASE: (protected.parameters, real),
-        OutputStatus.SYNTHETIC: (protected.parameters, protected.data),
-        OutputStatus.TEST_KEY: (protected.parameters, protected.data, "--test-key", KEY),
-        OutputStatus.NO_PROTECTION: (exact.parameters, exact.data, "--test-key", KEY),
+        OutputStatus.FOR_RELEASE: real,
+        OutputStatus.SYNTHETIC: protected,
+        OutputStatus.TEST_KEY: (*protected, "--test-key", KEY),
+        OutputStatus.NO_PROTECTION: (*exact, "--test-key", KEY),
     }
     made = {}
-    for status, (parameters, data, *options) in given.items():
-        result = cli("run", parameters, data, folder / status.name, *options)
+    for status, words in given.items():
+        result = cli("run", *words[:2], folder / status.name, *words[2:])
         assert result.exit_code == 0, result.output
-        made[status] = folder / status.name, result.stdout
+        made[status] = Ended(folder / status.name, result.stdout, result.stderr)
     return made
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("status", OF_RUNS)
 def test_every_place_shows_the_same_status(status, runs, tmp_path):
-    out, terminal = runs[status]
+    out, terminal, _ = runs[status]
     line = f"Status: {status.value}. {status.sentence}"
-    cli("export", out, tmp_path / "csv")
+    done("export", out, tmp_path / "csv")
     assert line in terminal
     for file in ("log.txt", "release/README.txt"):
         assert line in words((out / file).read_text()), file
@@ -80,18 +86,19 @@ def test_every_place_shows_the_same_status(status, runs, tmp_path):
         assert entries.items() <= written.items()
     assert OutputStatus(manifest["status"]) is status
     assert safetab.open_release(out).output_status is status
-    shown = cli("show", out, "--nation")
-    assert shown.stdout.startswith(f"{line}\n")
-    assert line in cli("report", out, "-o", tmp_path / "report.html").stdout
-    assert line in cli("status", out, "--level", "STATE", "-o", tmp_path / "status.csv").stderr
+    assert done("show", out, "--nation").startswith(f"{line}\n")
+    assert line in done("report", out, "-o", tmp_path / "report.html")
+    assert line in done("status", out, "--level", "STATE", "-o", tmp_path / "status.csv")
     for marked in (out, tmp_path / "csv"):
         assert (marked / MARK).exists() != status.is_for_release
         assert status.is_for_release or (marked / MARK).read_text() == f"{line}\n"
 
 
 def test_only_a_release_speaks_of_a_release(runs):
-    for status, (out, terminal) in runs.items():
+    for status, (out, terminal, _) in runs.items():
         page = ReportPage((out / "report.html").read_text())
+        assert json.loads((out / "manifest.json").read_text())["for_release"] == status.is_for_release
+        assert (out / MARK).exists() != status.is_for_release
         assert ("This output may be released." in terminal) == status.is_for_release
         assert ("Released " in page.text) == status.is_for_release
         assert ("These people are synthetic" in words(page.text + terminal)) == (
@@ -99,22 +106,24 @@ def test_only_a_release_speaks_of_a_release(runs):
         )
         assert ("do not exist" in page.text) == (not status.is_for_release)
         assert ("This is not for release" in page.concerns) == (not status.is_for_release)
-    assert "test key" in (runs[OutputStatus.TEST_KEY][0] / "log.txt").read_text()
+    assert "test key" in (runs[OutputStatus.TEST_KEY].out / "log.txt").read_text()
 
 
-def test_a_report_without_protection_begins_with_stop_and_names_the_levels(
-    runs,
-):
-    out, _ = runs[OutputStatus.NO_PROTECTION]
-    page = ReportPage((out / "report.html").read_text())
+def test_a_report_without_protection_begins_with_stop_and_names_the_levels(runs):
+    page, protected = (
+        ReportPage((runs[status].out / "report.html").read_text())
+        for status in (OutputStatus.NO_PROTECTION, OutputStatus.SYNTHETIC)
+    )
     assert page.text.strip().startswith("Status: no protection. STOP.")
     assert any(one.endswith("without protection") for one in page.concerns)
-    protected = ReportPage((runs[OutputStatus.SYNTHETIC][0] / "report.html").read_text())
     assert not any(one.endswith("without protection") for one in protected.concerns)
 
 
+UNPROTECTED = "No protection at 1 level: (COUNTY, Detailed)."
+
+
 @pytest.fixture
-def without_protection(tmp_path: Path) -> World:
+def without_protection(tmp_path):
     """One level alone is without protection, and nobody says that the people do not exist."""
     world = write_random_world(tmp_path, 2, budget=0.1, privacy_defn="zcdp")
     world.configure(privacy_budget_p_level_2_county=10**9)
@@ -124,11 +133,9 @@ def without_protection(tmp_path: Path) -> World:
 
 @pytest.mark.parametrize("command", ["run", "validate"])
 def test_real_people_are_never_tabulated_without_protection(command, without_protection, tmp_path):
-    out = [tmp_path / "out"] if command == "run" else []
-    result = cli(command, *without_protection, *out)
-    assert result.exit_code == 1
-    assert "No protection at 1 level: (COUNTY, Detailed)." in result.stderr
-    assert "make them smaller" in result.stderr
+    told = refused(command, *without_protection, *([tmp_path / "out"] if command == "run" else []))
+    assert UNPROTECTED in told
+    assert "make them smaller" in told
     assert not (tmp_path / "out").exists()
 
 
@@ -157,67 +164,55 @@ def test_the_curator_of_real_people_is_told_what_nobody_counts(options, replaces
     assert spending_warnings(tmp_path, tmp_path / "out", options) == ()
 
 
-def test_a_run_on_real_people_without_a_spend_log_says_that_nobody_counts_it(tmp_path):
-    world = write_random_world(tmp_path, 2, people=20, budget=0.1, privacy_defn="zcdp")
-    (world.data / "SYNTHETIC").unlink()
-    result = cli("run", *world, tmp_path / "out")
-    before, _, after = words(result.stderr).partition("Counting the persons")
+def test_a_run_on_real_people_without_a_spend_log_says_that_nobody_counts_it(runs):
+    out, _, told = runs[OutputStatus.FOR_RELEASE]
+    before, _, after = words(told).partition("Counting the persons")
     assert NOBODY in before
     assert NOBODY in after
-    assert NOBODY in (tmp_path / "out.confidential.log").read_text()
+    assert NOBODY in (out.parent / f"{out.name}.confidential.log").read_text()
 
 
-def test_python_refuses_it_too_and_the_marker_allows_it(without_protection, tmp_path):
-    parameters, data = without_protection.parameters, without_protection.data
+def test_python_refuses_it_too(without_protection, tmp_path):
     with pytest.raises(InvalidInput, match="No protection at 1 level"):
-        safetab.run(parameters, data, tmp_path / "out")
-    (data / "SYNTHETIC").touch()
-    assert safetab.run(parameters, data, tmp_path / "out").status is OutputStatus.NO_PROTECTION
-    assert (tmp_path / "out" / MARK).exists()
+        safetab.run(*without_protection, tmp_path / "out")
 
 
-def test_validate_warns_where_synthetic_people_have_no_protection(without_protection):
-    given = ("validate", without_protection.parameters, without_protection.data)
+def test_validate_and_plan_say_what_is_without_protection(without_protection):
+    assert f"STOP. {UNPROTECTED}" in done("plan", *without_protection)
     (without_protection.data / "SYNTHETIC").touch()
-    told = "No protection at 1 level: (COUNTY, Detailed)."
-    result = cli(*given)
-    assert result.exit_code == 0
-    assert told in " ".join(result.stderr.split())
+    assert UNPROTECTED in words(done("validate", *without_protection))
+    shown = done("plan", *without_protection)
+    assert f"STOP. {UNPROTECTED}" in shown
+    assert "`safetab run` refuses such budgets" in shown
+    plan = json.loads(cli("plan", *without_protection, "--json").stdout)
+    assert plan["levels_without_protection"] == [{"geography_level": "COUNTY", "iteration_level": "Detailed"}]
+    assert plan["no_protection"].startswith(UNPROTECTED)
     without_protection.configure(privacy_budget_p_level_2_county=0.1)
-    assert "No protection" not in cli(*given).stderr
+    for command in ("validate", "plan"):
+        told = done(command, *without_protection)
+        assert "No protection" not in told
+        assert "STOP" not in told
+    plan = json.loads(cli("plan", *without_protection, "--json").stdout)
+    assert (plan["levels_without_protection"], plan["no_protection"]) == ([], None)
 
 
 def test_the_marker_says_nothing_of_people_who_lie_elsewhere(without_protection):
-    parameters, data = without_protection.parameters, without_protection.data
+    data = without_protection.data
     (data / "SYNTHETIC").touch()
-    plan = safetab.plan(parameters, data)
+    plan = safetab.plan(*without_protection)
     elsewhere = RunOptions(spark=SparkOptions(persons="table:persons"))
     assert [finding.file for finding in refused_plan(plan, data, elsewhere)] == ["config.json"]
     assert refused_plan(plan, data, RunOptions()) == ()
+    assert status_of_run(plan, data, RunOptions()) is OutputStatus.NO_PROTECTION
     without_protection.configure(privacy_budget_p_level_2_county=0.1)
-    plan = safetab.plan(parameters, data)
+    plan = safetab.plan(*without_protection)
     assert status_of_run(plan, data, elsewhere) is OutputStatus.FOR_RELEASE
     assert status_of_run(plan, data, RunOptions()) is OutputStatus.SYNTHETIC
 
 
-def test_the_plan_says_in_words_what_is_without_protection(without_protection):
-    given = ("plan", without_protection.parameters, without_protection.data)
-    told = "No protection at 1 level: (COUNTY, Detailed)."
-    shown = cli(*given).stdout
-    assert f"STOP. {told}" in shown
-    assert "`safetab run` refuses such budgets" in shown
-    plan = json.loads(cli(*given, "--json").stdout)
-    assert plan["levels_without_protection"] == [{"geography_level": "COUNTY", "iteration_level": "Detailed"}]
-    assert plan["no_protection"].startswith(told)
-    without_protection.configure(privacy_budget_p_level_2_county=0.1)
-    assert "STOP" not in cli(*given).stdout
-    plan = json.loads(cli(*given, "--json").stdout)
-    assert (plan["levels_without_protection"], plan["no_protection"]) == ([], None)
-
-
 @pytest.mark.parametrize(("for_release", "status"), [(True, OutputStatus.FOR_RELEASE), (False, OutputStatus.TEST_KEY)])
 def test_an_older_release_without_a_status_opens(for_release, status, runs, tmp_path):
-    release = shutil.copytree(runs[OutputStatus.SYNTHETIC][0] / "release", tmp_path / "release")
+    release = shutil.copytree(runs[OutputStatus.SYNTHETIC].out / "release", tmp_path / "release")
     package = json.loads((release / "datapackage.json").read_text())
     del package["safetab"]["status"], package["safetab"]["status_sentence"]
     package["safetab"]["for_release"] = for_release
