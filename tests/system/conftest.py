@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from tests.official_forms import (
-    Made,
     as_api_answer,
     as_bulk,
     as_download,
@@ -20,12 +17,12 @@ from tests.worlds.released import Released, Releases
 
 
 @pytest.fixture(scope="session")
-def made_in_census_form(tmp_path_factory: pytest.TempPathFactory) -> Made:
+def made_in_census_form(tmp_path_factory):
     return write_persons(tmp_path_factory.mktemp("census") / "world")
 
 
 @pytest.fixture(scope="session")
-def official_whole(made_in_census_form: Made, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def official_whole(made_in_census_form, tmp_path_factory):
     """All tables, read as whole ones, with nothing in them or beside them that tells who made them."""
     folder = tmp_path_factory.mktemp("official")
     files = [as_published(one, folder) for one in made_in_census_form.tables]
@@ -34,7 +31,7 @@ def official_whole(made_in_census_form: Made, tmp_path_factory: pytest.TempPathF
 
 
 @pytest.fixture(scope="session")
-def official_totals(made_in_census_form: Made, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def official_totals(made_in_census_form, tmp_path_factory):
     """T01001 alone, in the three forms: nation, states and counties from the API, tracts in bulk, and a download."""
     made, folder = made_in_census_form, tmp_path_factory.mktemp("totals")
     rows = rows_of(made.census / "T01001.csv")

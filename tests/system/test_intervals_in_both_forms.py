@@ -115,6 +115,7 @@ def test_what_nothing_selected_has_its_margin_of_error_on_both_sides_from_0(made
     assert plain > 20
 
 
+@pytest.mark.slow
 def test_the_release_is_verified(made):
     not_made = ["is missing."] if made.name == "specified" else []  # README.txt
     assert [one.message for one in safetab.verify(made.out / "release").findings] == not_made

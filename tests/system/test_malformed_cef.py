@@ -136,7 +136,7 @@ def changed(what: str) -> Callable[[Cef], None]:
 def line(kind: str, change: Callable[[bytes], bytes], form=fixed_lines) -> Callable[[Cef], None]:
     """Changes the third line of a file, which is written before."""
 
-    def damage(cef: Cef) -> None:
+    def damage(cef):
         cef.write(form)
         lines = cef.path(kind, STATE).read_bytes().split(b"\n")
         lines[2] = change(lines[2])
@@ -149,40 +149,40 @@ def householder_rows(cef: Cef) -> list[int]:
     return [row for row, one in enumerate(cef.records["PER"][STATE]) if one["RELSHIP"] == "20"]
 
 
-def no_householder(cef: Cef) -> None:
+def no_householder(cef):
     cef.records["PER"][STATE][householder_rows(cef)[0]]["RELSHIP"] = "34"
 
 
-def two_householders(cef: Cef) -> None:
+def two_householders(cef):
     people = cef.records["PER"][STATE]
     homes = {people[row]["MAFID"] for row in householder_rows(cef)}
     other = next(one for one in people if one["RELSHIP"] == "36" and one["MAFID"] in homes)
     other["RELSHIP"] = "20"
 
 
-def vacant_with_people(cef: Cef) -> None:
+def vacant_with_people(cef):
     homes = {one["MAFID"] for one in cef.records["PER"][STATE]}
     lived_in = next(one for one in cef.records["UNIT"][STATE] if one["HHT"] != "0" and one["MAFID"] in homes)
     lived_in["HHT"] = "0"
 
 
-def householder_of_group_quarters(cef: Cef) -> None:
+def householder_of_group_quarters(cef):
     next(one for one in cef.records["PER"][STATE] if one["RTYPE"] == "5")["RELSHIP"] = "20"
 
 
-def repeated_unit(cef: Cef) -> None:
+def repeated_unit(cef):
     cef.records["UNIT"][STATE][1]["MAFID"] = cef.records["UNIT"][STATE][0]["MAFID"]
 
 
 def removed(kind: str) -> Callable[[Cef], None]:
-    def damage(cef: Cef) -> None:
+    def damage(cef):
         cef.write()
         cef.path(kind, STATE).unlink()
 
     return damage
 
 
-def lost_person(cef: Cef) -> None:
+def lost_person(cef):
     """Somebody who isn't a householder: the unit's FINAL_POP is made to agree, so only the counts know."""
     people = cef.records["PER"][STATE]
     row = next(row for row, one in enumerate(people) if one["RELSHIP"] != "20")
@@ -192,13 +192,13 @@ def lost_person(cef: Cef) -> None:
 
 
 def grfc(old: str, new: str) -> Callable[[Cef], None]:
-    def damage(cef: Cef) -> None:
+    def damage(cef):
         cef.geography[STATE] = [row.replace(old, new) for row in cef.geography[STATE]]
 
     return damage
 
 
-def one_oid_for_all(cef: Cef) -> None:
+def one_oid_for_all(cef):
     rows = [row.rpartition("|")[0] for row in cef.geography[STATE]]
     cef.geography[STATE] = [f"{row}|{n // 2 + 1}" for n, row in enumerate(rows)]
     for one in cef.records["UNIT"][STATE]:
@@ -206,14 +206,14 @@ def one_oid_for_all(cef: Cef) -> None:
 
 
 def pipe_for(path_of: Callable[[Cef], Path]) -> Callable[[Cef], None]:
-    def damage(cef: Cef) -> None:
+    def damage(cef):
         path_of(cef).unlink()
         os.mkfifo(path_of(cef))
 
     return damage
 
 
-def gzip_cut_short(cef: Cef) -> None:
+def gzip_cut_short(cef):
     cef.write(gzipped_lines)
     for path in (cef.folder / "records").iterdir():
         path.rename(f"{path}.gz")

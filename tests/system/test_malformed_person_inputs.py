@@ -68,7 +68,7 @@ def columns_of(world: World) -> dict[str, list[str]]:
 
 
 def with_value(column: str, value: str) -> Damage:
-    def damage(world: World) -> None:
+    def damage(world):
         header, first, *rest = lines_of(world)
         values = dict(zip(COLUMNS, first.split("|"), strict=True)) | {column: value}
         persons(world).write_text("\n".join([header, "|".join(values.values()), *rest]) + "\n")
@@ -85,7 +85,7 @@ def with_bytes(change: Callable[[bytes], bytes]) -> Damage:
 
 
 def as_gzip(change: Callable[[bytes], bytes]) -> Damage:
-    def damage(world: World) -> None:
+    def damage(world):
         content = change(gzip.compress(persons(world).read_bytes()))
         persons(world).unlink()
         (world.data / "person-records.txt.gz").write_bytes(content)
@@ -101,17 +101,17 @@ def renamed(name: str) -> Damage:
     return lambda world: persons(world).rename(world.data / name)
 
 
-def as_directory(world: World) -> None:
+def as_directory(world):
     persons(world).unlink()
     persons(world).mkdir()
 
 
-def two_forms(world: World) -> None:
+def two_forms(world):
     shutil.copy(persons(world), world.data / "person-records.txt.gz")
 
 
 def folder(names: str) -> Damage:
-    def damage(world: World) -> None:
+    def damage(world):
         (world.data / "person-records").mkdir()
         for name in names.split():
             shutil.copy(persons(world), world.data / "person-records" / name)
@@ -120,12 +120,12 @@ def folder(names: str) -> Damage:
     return damage
 
 
-def with_an_empty_part(world: World) -> None:
+def with_an_empty_part(world):
     folder("a.txt b.txt")(world)
     (world.data / "person-records" / "b.txt").write_bytes(b"")
 
 
-def with_parts_of_several_types(world: World) -> None:
+def with_parts_of_several_types(world):
     columns = columns_of(world)
     (world.data / "person-records").mkdir()
     for name, ages in (("a", {}), ("b", {"QAGE": [17.4] * len(columns["QAGE"])})):
@@ -133,7 +133,7 @@ def with_parts_of_several_types(world: World) -> None:
 
 
 def one_part_twice(link: Callable[[Path, Path], None]) -> Damage:
-    def damage(world: World) -> None:
+    def damage(world):
         folder("a.txt")(world)
         link(world.data / "person-records" / "b.txt", world.data / "person-records" / "a.txt")
 

@@ -192,7 +192,7 @@ def with_thresholds(changes: str) -> Damage:
     return lambda world: world.configure(thresholds_p=world.config()["thresholds_p"] | json.loads(changes))
 
 
-def all_budgets_zero(world: World) -> None:
+def all_budgets_zero(world):
     world.configure(**dict.fromkeys((key for key in world.config() if key.startswith("privacy_budget_p_level")), 0))
 
 
@@ -201,7 +201,7 @@ def written(file: str, content: bytes) -> Damage:
 
 
 def with_blocks(content: bytes) -> Damage:
-    def damage(world: World) -> None:
+    def damage(world):
         path = world.path(GEOGRAPHY)
         path.write_bytes(path.read_bytes().partition(b"\n")[0] + content)
 
@@ -211,7 +211,7 @@ def with_blocks(content: bytes) -> Damage:
 def replaced(file: str, *make: Callable[..., object]) -> Damage:
     """With nothing, or with what a function makes at its path."""
 
-    def damage(world: World) -> None:
+    def damage(world):
         path = world.path(file)
         path.unlink()
         for one in make:
@@ -224,7 +224,7 @@ def renamed(name: str) -> Damage:
     return lambda world: world.path(GEOGRAPHY).rename(world.data / name)
 
 
-def truncated_gzip(world: World) -> None:
+def truncated_gzip(world):
     content = gzip.compress(world.path(GEOGRAPHY).read_bytes())
     world.path(GEOGRAPHY).unlink()
     (world.data / "GRF-C.txt.gz").write_bytes(content[:-30])
@@ -236,12 +236,12 @@ def as_parquet(columns: dict[str, object]) -> Damage:
     return replaced(GEOGRAPHY, lambda path: pq.write_table(pa.table(table), path.with_suffix(".parquet")))
 
 
-def two_forms(world: World) -> None:
+def two_forms(world):
     shutil.copy(world.path(GEOGRAPHY), world.data / "GRF-C.txt.gz")
 
 
 def in_folder(names: str) -> Damage:
-    def damage(world: World) -> None:
+    def damage(world):
         (world.data / "GRF-C").mkdir()
         for name in names.split():
             shutil.copy(world.path(GEOGRAPHY), world.data / "GRF-C" / name)

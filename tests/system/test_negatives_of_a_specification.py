@@ -17,7 +17,7 @@ WITHHELD = "withhold-negatives"
 
 
 @pytest.fixture(scope="module")
-def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def world(tmp_path_factory):
     folder = tmp_path_factory.mktemp("world")
     write_example("nz", 500, folder, NoProgress())
     return folder

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 
@@ -38,7 +37,7 @@ SENTENCES = {
 
 
 @pytest.fixture
-def places(tmp_path: Path) -> Path:
+def places(tmp_path):
     for name in ("data", "empty", "capitals"):
         (tmp_path / name).mkdir()
     (tmp_path / "capitals" / "Census.toml").write_text("census = 1")

@@ -62,7 +62,7 @@ def chances_of(variance: Fraction) -> dict[int, float]:
     return {value: weight / sum(weights) for value, weight in zip(values, weights, strict=True)}
 
 
-def every_number_has_the_noise_of_its_budget(out: Path) -> None:
+def every_number_has_the_noise_of_its_budget(out):
     seen = set()
     for row in numbers_of(out):
         variance = due_variance(row)
@@ -93,7 +93,7 @@ def interval_of(total: int, variance: Fraction) -> tuple[int, int]:
     """The sizes that a published total does not contradict, at 95 %, by T and noise of the level that measured it."""
     chances, threshold = chances_of(variance), least_threshold(variance)
 
-    def shares(size: int) -> tuple[float, float, float]:
+    def shares(size):
         published = {size + value: chance for value, chance in chances.items() if size + value > threshold}
         above = sum(chance for number, chance in published.items() if number >= total)
         below = sum(chance for number, chance in published.items() if number <= total)
@@ -118,7 +118,7 @@ def due_interval(row: Row) -> tuple[int, int]:
     return interval_of(row["unclamped_count"], due_variance(row))
 
 
-def copies_have_the_intervals_of_their_donors(out: Path) -> None:
+def copies_have_the_intervals_of_their_donors(out):
     lone = [row for row in numbers_of(out) if row["table"] == "total" and row["iteration_code"] != TOTAL_ONLY]
     differing = set()
     for row in lone:
@@ -144,7 +144,7 @@ DONORS = {
 """Areas of the same blocks, without those of water, by the geography of the world: of a group that every area has."""
 
 
-def copies_are_the_numbers_of_their_donors(out: Path) -> None:
+def copies_are_the_numbers_of_their_donors(out):
     rows = numbers_of(out)
     measured = {(f"{row['geography_level']} {row['region_id']}", *line_of(row)): row for row in rows}
     found = {}

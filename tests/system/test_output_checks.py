@@ -73,7 +73,7 @@ def told(whole, universe, tmp_path):
     return found
 
 
-def renewed_manifest(out: Path) -> None:
+def renewed_manifest(out):
     """Hashes and rows of the files as they are now, so that only the rule in question is broken."""
     manifest = json.loads((out / "manifest.json").read_text())
     rows = {}
@@ -86,7 +86,7 @@ def renewed_manifest(out: Path) -> None:
 def field_changed(name: str, row: int, at: int, value: str) -> Callable[[Path], None]:
     """Rows are counted from the first below the header."""
 
-    def damage(out: Path) -> None:
+    def damage(out):
         lines = [line.split("|") for line in (out / name).read_text().split("\n")]
         lines[row][at] = value
         (out / name).write_text("\n".join(map("|".join, lines)))
@@ -95,7 +95,7 @@ def field_changed(name: str, row: int, at: int, value: str) -> Callable[[Path], 
 
 
 def table_changed(name: str, change: Callable[[pa.Table], pa.Table]) -> Callable[[Path], None]:
-    def damage(out: Path) -> None:
+    def damage(out):
         path = sorted(out.glob(name))[0]
         table = pq.read_table(path, partitioning=None)
         pq.write_table(change(table).cast(table.schema), path, store_schema=name.startswith("measurements"))
@@ -292,7 +292,7 @@ def test_the_manifest_must_be_that_of_the_files(damage, message, told):
     assert f"manifest.json: {message}" in told(damage, manifest=lambda _: None)
 
 
-def with_strays(out: Path) -> None:
+def with_strays(out):
     """Files, folders, links, a pipe, a file of a step that was not asked for, and one of a pass that did not run."""
     for name in ("person-records.txt", "release/.notes", "t1/gu.csv"):
         (out / name).write_text("x\n")
@@ -374,7 +374,7 @@ def test_a_large_output_is_checked_beside_and_a_small_one_by_the_caller(is_large
     assert {name == threading.current_thread().name for name in names} == {not is_large}
 
 
-def ends_early(out: Path) -> None:
+def ends_early(out):
     (out / T1).write_text((out / T1).read_text().split("\n")[0] + "\n")
 
 
