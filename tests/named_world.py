@@ -21,40 +21,36 @@ from tests.inside import (
     product_named,
 )
 
-AREAS = {
-    US.area_level("USA"): {"1": "United States"},
-    US.area_level("STATE"): {"09": "Connecticut", "11": "District of Columbia", "44": "44", "53": "Washington"},
-    US.area_level("COUNTY"): {
-        "11001": "District of Columbia, District of Columbia",
-        "22087": "St. Bernard Parish, Louisiana",
-        "35013": "Doña Ana County, New Mexico",
-        "44007": "Providence County, Rhode Island",
-        "44009": "Washington County, Rhode Island",
-        "49037": "San Juan County",
-        "49053": "Washington County, Utah",
-    },
-    US.area_level("TRACT"): {
-        "44007000101": "Census Tract 1.01, Providence County, Rhode Island",
-        "44007010100": "Census Tract 101; Providence County; Rhode Island",
-        "44009000101": "Census Tract 1.01, Washington County, Rhode Island",
-    },
-    US.area_level("PLACE"): {
-        "1235050": "Islamorada, Village of Islands village, Florida",
-        "1523150": "Kailua CDP (Honolulu County), Hawaii",
-        "1571550": "Urban Honolulu CDP, Hawai\N{MODIFIER LETTER TURNED COMMA}i",
-        "4459000": "Providence city, Rhode Island",
-        "4967000": "Salt Lake City city, Utah",
-    },
-    US.area_level("AIANNH"): {
-        "2415": "Narragansett Reservation, RI",
-        "2430": "Navajo Nation Reservation and Off-Reservation Trust Land, AZ--NM--UT",
-    },
-    US.area_level("PR-STATE"): {"72": "Puerto Rico"},
-    US.area_level("PR-COUNTY"): {
-        "72097": "Mayagüez Municipio, Puerto Rico",
-        "72127": "San Juan Municipio, Puerto Rico",
-    },
-}
+_AREAS = """
+USA|1|United States
+STATE|09|Connecticut
+STATE|11|District of Columbia
+STATE|44|44
+STATE|53|Washington
+COUNTY|11001|District of Columbia, District of Columbia
+COUNTY|22087|St. Bernard Parish, Louisiana
+COUNTY|35013|Doña Ana County, New Mexico
+COUNTY|44007|Providence County, Rhode Island
+COUNTY|44009|Washington County, Rhode Island
+COUNTY|49037|San Juan County
+COUNTY|49053|Washington County, Utah
+TRACT|44007000101|Census Tract 1.01, Providence County, Rhode Island
+TRACT|44007010100|Census Tract 101; Providence County; Rhode Island
+TRACT|44009000101|Census Tract 1.01, Washington County, Rhode Island
+PLACE|1235050|Islamorada, Village of Islands village, Florida
+PLACE|1523150|Kailua CDP (Honolulu County), Hawaii
+PLACE|1571550|Urban Honolulu CDP, Hawai\N{MODIFIER LETTER TURNED COMMA}i
+PLACE|4459000|Providence city, Rhode Island
+PLACE|4967000|Salt Lake City city, Utah
+AIANNH|2415|Narragansett Reservation, RI
+AIANNH|2430|Navajo Nation Reservation and Off-Reservation Trust Land, AZ--NM--UT
+PR-STATE|72|Puerto Rico
+PR-COUNTY|72097|Mayagüez Municipio, Puerto Rico
+PR-COUNTY|72127|San Juan Municipio, Puerto Rico
+"""
+AREAS = {}
+for _level, _code, _name in (row.split("|") for row in _AREAS.strip().splitlines()):
+    AREAS.setdefault(US.area_level(_level), {})[_code] = _name
 ALONE, COMBINATION, ETHNICITY = US.group_kinds
 COMMON, TOTAL_ONLY, SUBSTATE_ONLY = US.lists
 GROUPS = [
@@ -106,12 +102,64 @@ def ways_to_write(name: str, code: str) -> Iterator[str]:
         yield f"{head[:2]}{head[3:]}, {state}"
 
 
-USUAL = (
-    "nation", "USA", "U.S.", "u.s.a.", "America", "the United States", "RI", "r.i.", "PR", "DC", "D.C.", "county", "State",
-    "tracts", "Census Tract", "tract 1", "Tract 1.01", "tract 101, Providence, RI", "Tract 1.01, Washington",
-    "Tract 1.01, Washington County, Rhode Island", "census tract 101 ri", "Lake", "Trust Land", "Nation Reservation", "",
-    "?", ",", "St", "saint", "Doña", "DON\u0303A ANA", "Mayag\u00fcez, PR", "San Juan, Puerto Rico", "Washington", "99999",
-    "Providence, Rhode Iland", "Washington County, Uta", "Salt Lake City, Atlantis", "Providence, Rhode", "San Juan, Porto Rico",
-    "Census Tract 1.01 Providence County RI", "Tract 9, Providence, RI", "Tract Lake", "Hmong", "Hmogn", "hmong combination", "white", "Latino", "Latina", "Dominicans", "Crow Tribe", "Klingon", "(1048)",
-    "Mexican American", "Latino Spanish", "Hmnog alone", "alone", "Navjo Tribe", "Tribe of Nation", "Dominicn ethnicity",
-)  # fmt: skip
+USUAL = """\
+nation
+USA
+U.S.
+u.s.a.
+America
+the United States
+RI
+r.i.
+PR
+DC
+D.C.
+county
+State
+tracts
+Census Tract
+tract 1
+Tract 1.01
+tract 101, Providence, RI
+Tract 1.01, Washington
+Tract 1.01, Washington County, Rhode Island
+census tract 101 ri
+Lake
+Trust Land
+Nation Reservation
+
+?
+,
+St
+saint
+Doña
+DON\u0303A ANA
+Mayagüez, PR
+San Juan, Puerto Rico
+Washington
+99999
+Providence, Rhode Iland
+Washington County, Uta
+Salt Lake City, Atlantis
+Providence, Rhode
+San Juan, Porto Rico
+Census Tract 1.01 Providence County RI
+Tract 9, Providence, RI
+Tract Lake
+Hmong
+Hmogn
+hmong combination
+white
+Latino
+Latina
+Dominicans
+Crow Tribe
+Klingon
+(1048)
+Mexican American
+Latino Spanish
+Hmnog alone
+alone
+Navjo Tribe
+Tribe of Nation
+Dominicn ethnicity""".splitlines()
