@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -20,33 +20,37 @@ HEADER = f"the header must be {PERSON_HEADER}, in any order"
 ONCE = "columns missing or repeated, ignoring upper and lower case"
 
 
-@dataclass(frozen=True)
-class RefusedFiles:
+class RefusedFiles(NamedTuple):
     write: Callable[[Path, list[str]], None]
     said: list[Said]
 
 
-def text(change: Callable[[str], str], *said: Said) -> RefusedFiles:
-    def write(folder: Path, rows: list[str]) -> None:
+def refused_files(write: Callable[[Path, list[str]], None], *said: str) -> RefusedFiles:
+    """With file, place and sentence of what is said."""
+    return RefusedFiles(write, [tuple(one.split(" | ", 2)) for one in said])
+
+
+def text(change: Callable[[str], str], *said: str) -> RefusedFiles:
+    def write(folder, rows):
         (folder / TEXT).write_text(change(text_of_columns(columns_of(rows))))
 
-    return RefusedFiles(write, list(said))
+    return refused_files(write, *said)
 
 
-def parquet(change: Callable[[Columns], Columns], *said: Said) -> RefusedFiles:
-    def write(folder: Path, rows: list[str]) -> None:
+def parquet(change: Callable[[Columns], Columns], *said: str) -> RefusedFiles:
+    def write(folder, rows):
         pq.write_table(pa.table(change(columns_of(rows))), folder / PARQUET)
 
-    return RefusedFiles(write, list(said))
+    return refused_files(write, *said)
 
 
-def parts(changes: dict[str, Callable[[Columns], Columns]], *said: Said) -> RefusedFiles:
-    def write(folder: Path, rows: list[str]) -> None:
+def parts(changes: dict[str, Callable[[Columns], Columns]], *said: str) -> RefusedFiles:
+    def write(folder, rows):
         (folder / TABLE).mkdir()
         for name, change in changes.items():
             pq.write_table(pa.table(change(columns_of(rows))), folder / TABLE / name)
 
-    return RefusedFiles(write, list(said))
+    return refused_files(write, *said)
 
 
 def renamed(header: Callable[[str], str]) -> Callable[[str], str]:
@@ -68,55 +72,54 @@ def no_parquet(folder: Path, rows: list[str]) -> None:
 
 REFUSED_FILES = {
     "a column missing in the header": text(
-        renamed(lambda header: header.replace("|QSPAN", "")), (TEXT, "line 1", f"{HEADER}; missing: QSPAN.")
+        renamed(lambda header: header.replace("|QSPAN", "")), f"{TEXT} | line 1 | {HEADER}; missing: QSPAN."
     ),
     "a column twice in the header": text(
         renamed(lambda header: header.replace("QSEX", "QAGE")),
-        (TEXT, "line 1", f"{HEADER}; missing: QSEX; more than once: QAGE."),
+        f"{TEXT} | line 1 | {HEADER}; missing: QSEX; more than once: QAGE.",
     ),
     "an unknown column in the header": text(
         renamed(lambda header: f"MAFID|{header}"),
-        (TEXT, "line 1", f"{HEADER}; unknown columns, by position: 1."),
+        f"{TEXT} | line 1 | {HEADER}; unknown columns, by position: 1.",
     ),
     "the header twice": text(
         lambda text: text + text.split("\n", 1)[0],
-        (TEXT, "", "the header may stand only in line 1. 1 row breaks this rule."),
+        f"{TEXT} |  | the header may stand only in line 1. 1 row breaks this rule.",
     ),
     "blank lines inside": text(
         lambda text: text.replace("\n", "\n\n\n", 2),
-        (TEXT, "", "blank lines are only allowed at the end: 4 inside."),
+        f"{TEXT} |  | blank lines are only allowed at the end: 4 inside.",
     ),
     "a line of more than a megabyte": text(
         lambda text: text + "\0" * (1 << 20) + "\0\n",
-        (TEXT, "", "a line has more than 1,048,576 bytes. Look for zeros or missing line ends."),
-        (TEXT, "", "a row must have 17 fields. 1 row breaks this rule."),
+        f"{TEXT} |  | a line has more than 1,048,576 bytes. Look for zeros or missing line ends.",
+        f"{TEXT} |  | a row must have 17 fields. 1 row breaks this rule.",
     ),
-    "a column missing in Parquet": parquet(without("QRACE8"), (PARQUET, "", f"{ONCE}: QRACE8.")),
+    "a column missing in Parquet": parquet(without("QRACE8"), f"{PARQUET} |  | {ONCE}: QRACE8."),
     "a column missing in one part": parts(
-        {"a.parquet": dict, "b.parquet": without("QRACE8")}, (f"{TABLE}/b.parquet", "", f"{ONCE}: QRACE8.")
+        {"a.parquet": dict, "b.parquet": without("QRACE8")}, f"{TABLE}/b.parquet |  | {ONCE}: QRACE8."
     ),
     "a column twice but for capitals": parquet(
-        lambda columns: columns | {"qage": columns["QAGE"]}, (PARQUET, "", f"{ONCE}: QAGE.")
+        lambda columns: columns | {"qage": columns["QAGE"]}, f"{PARQUET} |  | {ONCE}: QAGE."
     ),
     "text in one part, integers in another": parts(
         {"a.parquet": dict, "b.parquet": with_column("QSEX", 1)},
-        (TABLE, "QSEX", "has several types: integers, text. Write all parts alike."),
+        f"{TABLE} | QSEX | has several types: integers, text. Write all parts alike.",
     ),
     "numbers with fractions": parquet(
-        with_column("QAGE", 28.0), (PARQUET, "QAGE", "holds numbers with fractions. Give text or integers.")
+        with_column("QAGE", 28.0), f"{PARQUET} | QAGE | holds numbers with fractions. Give text or integers."
     ),
     "dates": parquet(
         with_column("QAGE", datetime.date(2020, 4, 1)),
-        (PARQUET, "QAGE", "holds dates or times. Give text or integers."),
+        f"{PARQUET} | QAGE | holds dates or times. Give text or integers.",
     ),
     "truth values for a sex": parquet(
-        with_column("QSEX", True), (PARQUET, "QSEX", "holds truth values. Give text or integers.")
+        with_column("QSEX", True), f"{PARQUET} | QSEX | holds truth values. Give text or integers."
     ),
     "lists": parquet(
-        with_column("QSPAN", ["9950"]), (PARQUET, "QSPAN", "holds values of another type. Give text or integers.")
+        with_column("QSPAN", ["9950"]), f"{PARQUET} | QSPAN | holds values of another type. Give text or integers."
     ),
-    "what is no Parquet": RefusedFiles(
-        no_parquet,
-        [(f"{TABLE}/a.parquet", "", "{}/a.parquet is damaged, or not what its ending says. Write it again.")],
+    "what is no Parquet": refused_files(
+        no_parquet, f"{TABLE}/a.parquet |  | {{}}/a.parquet is damaged, or not what its ending says. Write it again."
     ),
 }
