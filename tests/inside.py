@@ -101,7 +101,7 @@ _NAMES = {
     "engines.local.engine": "ArrayEngine LocalEngine",
     "engines.local.numbers_file": "NumbersFile",
     "engines.local.part_records": "PartRecords SortedRecords",
-    "engines.local.records": "DamagedPart ValueBatch batches_of rows_of",
+    "engines.local.records": "DamagedPart batches_of rows_of",
     "engines.local.text": "MisshapenRows batch_by_arrow batch_of_lines text_batches",
     "engines.local.units": "UnitCounts",
     "engines.patterns": "CODES IterationLists PatternTable ThreadPatterns iteration_lists",
