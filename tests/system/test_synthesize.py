@@ -12,6 +12,7 @@ import pytest
 
 import safetab
 from tests.commands import done, refused
+from tests.conftest import SMALL_EXAMPLE
 from tests.inside import (
     PR_PASS,
     PUERTO_RICO_STATE,
@@ -259,7 +260,10 @@ def test_every_mistake_in_the_options_is_told_at_once(tmp_path):
     [
         ("--states 5 --counties 4", "--counties: 4 are too few for 5 states"),
         ("--counties 40 --tracts 39", "--tracts: 39 are too few for 40 counties"),
-        ("--iterations 100 --parameters /", "--iterations: can't be used together with --parameters"),
+        (
+            f"--iterations 100 --parameters {SMALL_EXAMPLE}/parameters",
+            "--iterations: can't be used together with --parameters",
+        ),
         ("--parameters /nowhere", "/nowhere does not exist."),
     ],
 )
