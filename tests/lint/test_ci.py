@@ -1,13 +1,10 @@
 """`.ci/run`, with a Makefile whose steps only say that they ran."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil
 import subprocess
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -26,7 +23,7 @@ TOOLS = (
 class Project:
     """A git repository with `.ci/run` and a step for each that it calls."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder):
         self.folder = folder / "project"
         self.programs = folder / "programs"
         (self.folder / ".ci").mkdir(parents=True)
@@ -45,12 +42,12 @@ class Project:
         ):
             subprocess.run(["git", *command], cwd=self.folder, check=True)
 
-    def program(self, name: str, line: str) -> None:
+    def program(self, name, line):
         path = self.programs / name
         path.write_text(f"#!/usr/bin/env bash\n{line}\n")
         path.chmod(0o755)
 
-    def write_steps(self, **recipes: str) -> None:
+    def write_steps(self, **recipes):
         """Every step writes its name into build/ran; some do more."""
         (self.folder / "Makefile").write_text(
             f".PHONY: {' '.join(STEPS)}\n"
@@ -60,34 +57,34 @@ class Project:
             )
         )
 
-    def start(self) -> subprocess.Popen[str]:
+    def start(self):
         environment = {"PATH": str(self.programs), "HOME": os.environ.get("HOME", "/")}
         return subprocess.Popen(
             [self.folder / ".ci" / "run"], env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
         )
 
-    def run(self) -> tuple[int, str]:
+    def run(self):
         """The exit code and what is printed; what ran before is forgotten."""
         (self.folder / "build" / "ran").unlink(missing_ok=True)
         started = self.start()
         said, _ = started.communicate(timeout=60)
         return started.returncode, said
 
-    def ran(self) -> list[str]:
+    def ran(self):
         path = self.folder / "build" / "ran"
         return sorted(path.read_text().split()) if path.exists() else []
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> Iterator[Project]:
+def project(tmp_path):
     return Project(tmp_path)
 
 
-def is_running(process: int) -> bool:
+def is_running(process):
     return Path(f"/proc/{process}").exists()
 
 
-def number_in(path: Path) -> int:
+def number_in(path):
     """The number that another process writes into a file."""
     for _ in range(200):
         if path.exists() and path.read_text().strip():

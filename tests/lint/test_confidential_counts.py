@@ -10,11 +10,8 @@ words a number works with noisy or public numbers. These files alone may name `E
 The test looks for the name. It can't see what `indices` say: which groups have a record is as confidential as the counts.
 """
 
-from __future__ import annotations
-
 import ast
 import shutil
-from pathlib import Path
 
 import pytest
 
@@ -38,13 +35,13 @@ MAKES_NO_EXACT_COUNTS = {"__post_init__", "__repr__", "__reduce__"}
 """The methods of `ExactCounts` that check, hide and refuse. Any other gives exact counts again, never a number."""
 
 
-def readers(source: Path) -> set[str]:
+def readers(source):
     """The files that name exact counts: in code, in a text for `getattr`, or in words."""
     files = source.rglob("*.py")
-    return {file.relative_to(source).as_posix() for file in files if NAME in file.read_text(encoding="utf-8")}
+    return {file.relative_to(source).as_posix() for file in files if NAME in file.read_text()}
 
 
-def ways_out(exact_counts: str) -> dict[str, str]:
+def ways_out(exact_counts):
     """What the methods of `ExactCounts` give, other than exact counts."""
     (made,) = (node for node in ast.parse(exact_counts).body if getattr(node, "name", "") == "ExactCounts")
     methods = (node for node in made.body if isinstance(node, ast.FunctionDef))
@@ -59,7 +56,7 @@ def test_only_these_files_read_exact_counts():
 
 
 def test_exact_counts_give_nothing_but_exact_counts():
-    text = (SOURCE / "privacy" / "exact_counts.py").read_text(encoding="utf-8")
+    text = (SOURCE / "privacy" / "exact_counts.py").read_text()
     assert ways_out(text) == {}
     size = "    def size(self) -> int:\n        return int(self.confidential_counts.sum())\n\n"
     assert ways_out(text.replace("    def of_groups", f"{size}    def of_groups", 1)) == {"size": "int"}
@@ -85,5 +82,5 @@ def test_a_selector_that_reads_exact_counts_is_refused(tmp_path, large):
     planted = tmp_path / "tabulation" / "tabulate_level.py"
     shutil.copytree(SOURCE / "tabulation", planted.parent, ignore=shutil.ignore_patterns("__pycache__"))
     assert readers(tmp_path) == set()
-    planted.write_text(planted.read_text(encoding="utf-8") + SELECTOR.format(large=large), encoding="utf-8")
+    planted.write_text(planted.read_text() + SELECTOR.format(large=large))
     assert readers(tmp_path) - READERS == {"tabulation/tabulate_level.py"}

@@ -1,7 +1,5 @@
 """The documentation and the code say the same."""
 
-from __future__ import annotations
-
 import ast
 import doctest
 import importlib
@@ -121,5 +119,5 @@ def test_no_function_is_over_60_lines_and_no_file_over_400():
     assert long == []
 
 
-def _small_example() -> list[str]:
+def _small_example():
     return [str(SMALL_EXAMPLE / "parameters"), str(SMALL_EXAMPLE / "data")]

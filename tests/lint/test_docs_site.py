@@ -3,11 +3,8 @@
 `make docs` builds the real one and looks at every link of it.
 """
 
-from __future__ import annotations
-
 import json
 import re
-from pathlib import Path
 
 import pytest
 
@@ -21,7 +18,7 @@ from tests.conftest import PROJECT
 PAGE = "<html><body><h1 id='top'>A page</h1>{}</body></html>"
 
 
-def site_of(folder: Path, **pages: str) -> Path:
+def site_of(folder, **pages):
     for name, body in pages.items():
         (folder / f"{name}.html").write_text(PAGE.format(body))
     (folder / "style.css").write_text("p { color: red }")

@@ -3,13 +3,10 @@
 Names, texts, scripts and pages are read; docstrings and comments may give examples.
 """
 
-from __future__ import annotations
-
 import ast
 import io
 import re
 import tokenize
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -69,24 +66,24 @@ _TEXT_IN_SCRIPT = re.compile(r"\"([^\"\n]*)\"|'([^'\n]*)'|`([^`]*)`")
 _COMMENT_IN_SCRIPT = re.compile(r"/\*.*?\*/|(?<!:)//[^\n]*|<!--.*?-->", re.DOTALL)
 
 
-def is_general(path: Path) -> bool:
+def is_general(path):
     """Whether the file lies in none of the American rooms."""
     name = path.relative_to(SOURCE).as_posix()
     return not any(name == room or name.startswith(f"{room}/") for room in AMERICAN_ROOMS)
 
 
-def american_in_python(source: str) -> Iterator[str]:
+def american_in_python(source):
     """What a Python file knows of the U.S. census, line by line."""
     if _may_be_american(source):
         yield from _american_tokens(source)
 
 
-def _may_be_american(source: str) -> bool:
+def _may_be_american(source):
     """Whether a word is anywhere in the file, also in its docstrings; most files are not read further."""
     return _has_word(source) or any(f"{quote}{text}{quote}" in source for text in TEXTS for quote in "\"'")
 
 
-def _american_tokens(source: str) -> Iterator[str]:
+def _american_tokens(source):
     docstrings = set(_docstring_lines(ast.parse(source)))
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         line = token.start[0]
@@ -97,7 +94,7 @@ def _american_tokens(source: str) -> Iterator[str]:
                 yield f"{line}: {token.string[:100]}"
 
 
-def american_in_page(source: str) -> Iterator[str]:
+def american_in_page(source):
     """What a script, a page or a template knows of the U.S. census."""
     code = _COMMENT_IN_SCRIPT.sub("", source)
     texts = ["".join(found) for found in _TEXT_IN_SCRIPT.findall(code)]
@@ -105,12 +102,12 @@ def american_in_page(source: str) -> Iterator[str]:
     yield from (line.strip()[:80] for line in code.splitlines() if _has_word(line))
 
 
-def _has_word(text: str) -> bool:
+def _has_word(text):
     apart = _NEXT_WORD.sub(" ", text.replace("_", " "))
     return any(pattern.search(spelled) for pattern in (WORDS, _STATES) for spelled in (apart, apart.lower()))
 
 
-def _docstring_lines(tree: ast.Module) -> Iterator[int]:
+def _docstring_lines(tree):
     for node in ast.walk(tree):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
             yield from range(node.lineno, (node.end_lineno or node.lineno) + 1)
@@ -119,7 +116,7 @@ def _docstring_lines(tree: ast.Module) -> Iterator[int]:
 MADE_PAGES = "documentation"  # made from docs/, in a source archive
 
 
-def american_lines() -> list[str]:
+def american_lines():
     """Every American line of the general rooms."""
     found = []
     for path in sorted(SOURCE.rglob("*")):

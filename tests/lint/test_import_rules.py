@@ -1,11 +1,8 @@
 """The import rules of pyproject.toml can fail: each violation that is planted in a copy of the package is refused."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -23,7 +20,7 @@ INSIDE = "tests know the inside of the program from one module"
 
 
 @pytest.fixture
-def package(tmp_path: Path) -> Path:
+def package(tmp_path):
     ignored = shutil.ignore_patterns("__pycache__")
     shutil.copytree(PROJECT / "src" / "safetab", tmp_path / "safetab", ignore=ignored)
     shutil.copytree(
@@ -33,7 +30,7 @@ def package(tmp_path: Path) -> Path:
     return tmp_path / "safetab"
 
 
-def broken_rules(package: Path) -> set[str]:
+def broken_rules(package):
     """The names of the rules that import-linter says are broken; the copy is found before the installed package."""
     program = "import sys; from importlinter.cli import lint_imports; sys.exit(lint_imports(no_cache=True))"
     linted = subprocess.run(

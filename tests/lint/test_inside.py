@@ -1,7 +1,5 @@
 """Each name that tests have for the inside of the program is there, and some test uses it."""
 
-from __future__ import annotations
-
 import re
 from importlib.util import find_spec
 
@@ -18,5 +16,5 @@ def test_each_name_is_there():
 
 
 def test_each_name_is_used():
-    texts = [path.read_text(encoding="utf-8") for path in (PROJECT / "tests").rglob("*.py") if path.name != "inside.py"]
+    texts = [path.read_text() for path in (PROJECT / "tests").rglob("*.py") if path.name != "inside.py"]
     assert set(PLACES) - set(re.findall(r"\w+", "".join(texts))) == set()

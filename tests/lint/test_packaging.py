@@ -1,7 +1,5 @@
 """What comes with the package: its documentation, a container, a conda recipe, a pipeline, a release, and its uninstallation."""
 
-from __future__ import annotations
-
 import ast
 import os
 import re
@@ -26,7 +24,7 @@ PIPELINE = PROJECT / "examples" / "pipeline" / "pipeline.sh"
 
 
 @pytest.fixture(scope="module")
-def documentation(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def documentation(tmp_path_factory):
     """The pages that the wheel carries."""
     folder = tmp_path_factory.mktemp("package") / "safetab" / "documentation"
     assert write_documentation(PROJECT, folder) == []
@@ -34,25 +32,25 @@ def documentation(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def installed(documentation: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def installed(documentation, monkeypatch):
     monkeypatch.setattr(documentation_module, "PACKAGE", documentation.parent)
     return documentation
 
 
 @pytest.fixture
-def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def opened(monkeypatch):
     """Addresses that a browser was asked to open, on a machine with a display."""
-    addresses: list[str] = []
+    addresses = []
     monkeypatch.setattr(webbrowser, "open", lambda address: not addresses.append(address))
     monkeypatch.setenv("DISPLAY", ":0")
     return addresses
 
 
-def project() -> dict:
+def project():
     return tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"]
 
 
-def asked(*arguments: str) -> tuple[int, str, str]:
+def asked(*arguments):
     ended = cli("docs", *arguments)
     return ended.exit_code, ended.stdout, ended.stderr
 
@@ -108,7 +106,7 @@ def test_a_source_tree_shows_the_pages_that_it_has(monkeypatch, tmp_path):
 
 
 def test_every_page_that_a_help_mentions_is_in_the_wheel(documentation):
-    def helps(command: typer.main.click.Command) -> str:  # type: ignore[name-defined]
+    def helps(command):  # type: ignore[name-defined]
         below = getattr(command, "commands", {}).values()
         options = " ".join(getattr(each, "help", None) or "" for each in command.params)
         return " ".join([command.help or "", options, *map(helps, below)])
@@ -119,9 +117,9 @@ def test_every_page_that_a_help_mentions_is_in_the_wheel(documentation):
     assert [page for page in pages if not (documentation / f"{page[0] or page[1]}.html").is_file()] == []
 
 
-def printed_texts(file: Path) -> list[str]:
+def printed_texts(file):
     """The texts of a program but its docstrings, or the text files that lie beside it but their comments."""
-    text = file.read_text(encoding="utf-8")
+    text = file.read_text()
     if file.suffix != ".py":
         return [line for line in text.splitlines() if not line.strip().startswith(("#", "//", "/*", "*"))]
     nodes = list(ast.walk(ast.parse(text)))
@@ -138,7 +136,7 @@ def test_no_message_names_a_page_that_only_the_source_archive_has():
     named = [
         (path.name, page[0])
         for path in files
-        if "docs/" in path.read_text(encoding="utf-8")
+        if "docs/" in path.read_text()
         for text in printed_texts(path)
         if (page := re.search(r"(?<!/)\bdocs/\S+\.md", text))
     ]
@@ -191,7 +189,7 @@ def test_a_heading_has_the_anchor_that_links_expect(heading, anchor):
     assert slug(heading.replace("`", "")) == anchor
 
 
-def container_lines() -> list[tuple[str, str]]:
+def container_lines():
     text = (PROJECT / "Containerfile").read_text().replace("\\\n", " ")
     lines = [line.split(maxsplit=1) for line in text.splitlines() if line.strip() and not line.startswith("#")]
     return [(name, rest) for name, rest in lines]
@@ -228,7 +226,7 @@ def test_a_build_of_the_container_sees_no_records_that_lie_beside_it():
 
 
 def test_documents_show_the_version_of_today():
-    pages = {path: path.read_text(encoding="utf-8") for path in (PROJECT / "docs").rglob("*.md")}
+    pages = {path: path.read_text() for path in (PROJECT / "docs").rglob("*.md")}
     shown = [
         (path.name, version)
         for path, text in pages.items()
@@ -254,7 +252,7 @@ def test_the_conda_recipe_says_what_pyproject_says():
 
 
 @pytest.fixture
-def command_on_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def command_on_path(tmp_path, monkeypatch):
     command = tmp_path / "bin" / "safetab"
     command.parent.mkdir()
     command.write_text(f'#!/bin/sh\nexec {sys.executable} -m safetab "$@"\n')
@@ -262,11 +260,11 @@ def command_on_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", f"{command.parent}:/usr/bin:/bin")
 
 
-def ended(*command: object) -> int:
+def ended(*command):
     return subprocess.run(list(map(str, command)), capture_output=True, check=False).returncode
 
 
-def pipeline(*arguments: object, **named: object) -> subprocess.CompletedProcess[str]:
+def pipeline(*arguments, **named):
     named = {"PATH": os.environ["PATH"]} | {name: str(value) for name, value in named.items()}
     return subprocess.run([PIPELINE, *map(str, arguments)], capture_output=True, check=False, text=True, env=named)
 
@@ -415,11 +413,11 @@ def test_the_python_that_runs_this_is_among_those_that_are_tried():
 class Uninstalled(installation.Environment):
     """A virtual environment that pip left as it is."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder):
         self.bin = folder / "venv" / "bin"
         self.bin.mkdir(parents=True)
 
-    def pip(self, *_: object, **__: str) -> str:
+    def pip(self, *_, **__):
         return ""
 
 
@@ -434,7 +432,7 @@ def test_a_file_that_an_uninstallation_leaves_is_told(tmp_path):
 
 
 def test_nothing_follows_a_step_that_failed(tmp_path, monkeypatch):
-    def fails(_: object) -> None:
+    def fails(_):
         installation.run([sys.executable, "-c", "import sys; sys.exit('no such thing')"], {})
 
     monkeypatch.setattr(installation, "Environment", lambda *_: None)

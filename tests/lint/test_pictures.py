@@ -1,10 +1,7 @@
 """The pictures of the documentation are what the script takes, and a terminal's picture is what its commands print."""
 
-from __future__ import annotations
-
 import re
 import struct
-from pathlib import Path
 
 import pytest
 
@@ -17,7 +14,7 @@ HOW_TOS = sorted((PROJECT / "docs" / "how-to").glob("*.md"))
 SHOWN = re.compile(r"!\[[^]]{20,}\]\(\S*pictures/([a-z]+)\.png\)")
 
 
-def pictures_in(*pages: Path) -> set[str]:
+def pictures_in(*pages):
     return {name for page in pages for name in SHOWN.findall(page.read_text())}
 
 
@@ -41,7 +38,7 @@ def test_the_picture_of_a_terminal_is_wide_enough_to_read_and_small(terminal):
     assert len(content) < 80_000
 
 
-def page_with(folder: Path, *shown: str, before: tuple[str, ...] = (), exit_code: int = 0) -> str:
+def page_with(folder, *shown, before=(), exit_code=0):
     picture = page_of(Terminal("one", shown, before, exit_code), folder)
     return (folder / picture.page).read_text()
 

@@ -4,8 +4,6 @@ Readers had to translate each of the phrases below. None of them may occur in th
 scripts, the documentation, README or CONTRIBUTING.
 """
 
-from __future__ import annotations
-
 import re
 from functools import cache
 from pathlib import Path
@@ -58,13 +56,13 @@ Choosing parameters needs no data. The difference is not so large. Who lives wit
 An untold number of also many things. Write an interactive page. Check all inputs and list every problem."""
 
 
-def sentences(text: str) -> str:
+def sentences(text):
     """The text with each line break, comment sign and pair of joined string literals as one space."""
     joined = re.sub(r"""(?<!["'])(["'`])\s*\n\s*f?\1(?!["'])""", " ", text.replace('\\n",', ""))
     return " ".join(word for word in joined.split() if word not in COMMENT_SIGNS)
 
 
-def found(phrase: str, text: str) -> list[str]:
+def found(phrase, text):
     """Each occurrence of the phrase in sentences, with some words around it."""
     pattern, _ = EVERY_PHRASE[phrase]
     searched = text if phrase in EXACT_PHRASES else in_small_letters(text)
@@ -72,25 +70,25 @@ def found(phrase: str, text: str) -> list[str]:
     return [text[max(match.start() - 40, 0) : match.end() + 20] for match in matches]
 
 
-def begins_a_word(match: re.Match[str]) -> bool:
+def begins_a_word(match):
     """Checked here, since a pattern that begins with letters is found 40 times as fast as one with a boundary."""
     before = match.string[match.start() - 1] if match.start() else " "
     return not (before.isalnum() or before == "_")
 
 
 @cache
-def in_small_letters(text: str) -> str:
+def in_small_letters(text):
     return text.lower()
 
 
 @pytest.fixture(scope="module")
-def written() -> dict[Path, str]:
+def written():
     """Every file that is checked, with its sentences."""
     paths = [PROJECT / name for name in PAGES]
     for folder, suffixes in SUFFIXES.items():
         paths += [path for path in sorted((PROJECT / folder).rglob("*")) if path.suffix in suffixes]
     paths = [path for path in paths if "documentation" not in path.parts]  # made from docs/, in a source archive
-    return {path.relative_to(PROJECT): sentences(path.read_text(encoding="utf-8")) for path in paths}
+    return {path.relative_to(PROJECT): sentences(path.read_text()) for path in paths}
 
 
 @pytest.mark.parametrize("phrase", EVERY_PHRASE)

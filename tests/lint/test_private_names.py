@@ -1,11 +1,7 @@
 """No module uses what a library keeps for itself: such a name may change or go with any version."""
 
-from __future__ import annotations
-
 import ast
 import re
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -40,15 +36,15 @@ _USED = re.compile(r"(?:(?<!\bself)(?<!\bcls)\.|[\"'])(_\w+)")
 _DEFINED = re.compile(r"(?:(?<![.\w])|\bself\.|\bcls\.)(_\w+)")
 
 
-def is_private(name: str) -> bool:
+def is_private(name):
     return name.startswith("_") and not name.endswith("__") and name not in DOCUMENTED
 
 
-def modules() -> list[Path]:
+def modules():
     return sorted(path for folder in FOLDERS for path in (PROJECT / folder).rglob("*.py"))
 
 
-def own_names(tree: ast.Module) -> set[str]:
+def own_names(tree):
     """The private names that a module defines: functions, classes, variables, fields."""
     names = set[str]()
     for node in ast.walk(tree):
@@ -61,7 +57,7 @@ def own_names(tree: ast.Module) -> set[str]:
     return names
 
 
-def foreign_private_names(tree: ast.Module, ours: set[str]) -> Iterator[tuple[int, str]]:
+def foreign_private_names(tree, ours):
     """The line and the name of each use of a private name of a library.
 
     Of a name that the module imports from a library, everything private is foreign. Of any other object, a private name
@@ -84,7 +80,7 @@ def foreign_private_names(tree: ast.Module, ours: set[str]) -> Iterator[tuple[in
             yield from ((node.lineno, text) for text in _names_in_texts(node) if _is_foreign_text(text, ours))
 
 
-def _imported_from_libraries(tree: ast.Module) -> Iterator[tuple[str, str]]:
+def _imported_from_libraries(tree):
     """What a name of the module stands for, if that is of a library."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import | ast.ImportFrom):
@@ -94,36 +90,36 @@ def _imported_from_libraries(tree: ast.Module) -> Iterator[tuple[str, str]]:
                     yield (full.split(".")[0],) * 2 if is_top else (alias.asname or alias.name, full)
 
 
-def _full_names(node: ast.Import | ast.ImportFrom) -> list[str]:
+def _full_names(node):
     if isinstance(node, ast.Import):
         return [alias.name for alias in node.names]
     return [f"{'.' * node.level}{node.module or ''}.{alias.name}" for alias in node.names]
 
 
-def _is_foreign(full_name: str) -> bool:
+def _is_foreign(full_name):
     return full_name.partition(".")[0] not in {"", "__future__", *OUR_PACKAGES}
 
 
-def _is_internal(full_name: str) -> bool:
+def _is_internal(full_name):
     return any(f"{full_name}.".startswith(f"{internal}.") for internal in INTERNAL)
 
 
-def _is_self(node: ast.expr) -> bool:
+def _is_self(node):
     return isinstance(node, ast.Name) and node.id in {"self", "cls"}
 
 
-def _first_name(node: ast.expr) -> str | None:
+def _first_name(node):
     while isinstance(node, ast.Attribute):
         node = node.value
     return node.id if isinstance(node, ast.Name) else None
 
 
-def _with_module(node: ast.Attribute, libraries: dict[str, str]) -> str:
+def _with_module(node, libraries):
     first, _, rest = ast.unparse(node).partition(".")
     return f"{libraries[first]}.{rest}"
 
 
-def _names_in_texts(call: ast.Call) -> Iterator[str]:
+def _names_in_texts(call):
     """A module or attribute that is named by a text."""
     called = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
     texts = [one.value for one in call.args if isinstance(one, ast.Constant) and isinstance(one.value, str)]
@@ -133,7 +129,7 @@ def _names_in_texts(call: ast.Call) -> Iterator[str]:
         yield from texts
 
 
-def _is_foreign_text(text: str, ours: set[str]) -> bool:
+def _is_foreign_text(text, ours):
     if "." not in text:
         return is_private(text) and text not in ours
     return _is_foreign(text) and (any(map(is_private, text.split("."))) or _is_internal(text))

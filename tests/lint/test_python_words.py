@@ -1,12 +1,8 @@
 """What goes wrong in Python is said in Python's words: arguments by their names, and calls for commands."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 import re
-from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 
@@ -15,7 +11,7 @@ from tests.conftest import PROJECT
 from tests.inside import DeclaredOption, declared_options_module, python_name, python_words
 
 P, D, OUT = "parameters", "data", "out"
-MISTAKES: dict[str, tuple[Callable[[], object], str]] = {
+MISTAKES = {
     "a limit without a log": (lambda: safetab.run(P, D, OUT, spend_limit=4), "spend_limit: needs `spend_log` and `dataset`"),
     "a log without people": (lambda: safetab.run(P, D, OUT, spend_log="log"), "spend_log: needs `dataset`"),
     "another name without a log": (lambda: safetab.run(P, D, OUT, same_people_as=["a"]), "same_people_as: needs"),
@@ -69,9 +65,9 @@ def test_commands_and_options_become_calls_and_arguments(typed, said):
     assert python_words(typed) == said
 
 
-def spoken(path: Path) -> Iterator[str]:
+def spoken(path):
     """The texts of a module that are no docstrings; X stands for what is filled in."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    tree = ast.parse(path.read_text())
     parts = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
     parts |= {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     for node in ast.walk(tree):
@@ -83,7 +79,7 @@ def spoken(path: Path) -> Iterator[str]:
 
 def test_every_call_in_a_message_has_arguments_that_its_function_takes():
     rooms = [path for path in (PROJECT / "src" / "safetab").rglob("*.py") if "cli" not in path.parts]
-    speaking = [path for path in rooms if "`safetab " in path.read_text(encoding="utf-8")]
+    speaking = [path for path in rooms if "`safetab " in path.read_text()]
     commands = {each for path in speaking for text in spoken(path) for each in re.findall("`safetab [a-z][^`]*`", text)}
     assert {"`safetab sign --new-key FILE`", "`safetab spend X --dataset X --set-limit X`"} <= commands
     for command in commands:

@@ -4,8 +4,6 @@ These places are looked up by selector. Code that compares with one member takes
 CONTRIBUTING.md, "Recipe: a selector", says where to look.
 """
 
-from __future__ import annotations
-
 import pytest
 
 from tests.inside import (
@@ -45,7 +43,7 @@ TEXTS = {
 """What is looked up by `Selector.value`."""
 
 
-def places_without(selector: object, value: str) -> list[str]:
+def places_without(selector, value):
     """The tables and texts that lack a selector."""
     tables = [place for place, members in TABLES.items() if selector not in members]
     return tables + [place for place, texts in TEXTS.items() if not texts.get(value)]

@@ -1,11 +1,8 @@
 """The JSON Schemas and the page about specifications are made from the declared keys, and say what the reader does."""
 
-from __future__ import annotations
-
 import json
 import re
 import tomllib
-from typing import Any
 
 import pytest
 
@@ -26,11 +23,11 @@ KNOWN = {
 }  # fmt: skip
 
 
-def is_of(value: Any, name: str) -> bool:
+def is_of(value, name):
     return isinstance(value, TYPES[name]) and (name == "boolean" or not isinstance(value, bool))
 
 
-def faults(value: Any, schema: Any, where: str = "") -> list[str]:  # noqa: C901 - one branch for each word
+def faults(value, schema, where=""):  # noqa: C901 - one branch for each word
     """What a schema says is wrong with a value, for the words of JSON Schema that ours have."""
     if isinstance(schema, bool):
         return [] if schema else [f"{where}: unknown"]
@@ -68,7 +65,7 @@ def faults(value: Any, schema: Any, where: str = "") -> list[str]:  # noqa: C901
 
 @pytest.mark.parametrize("path", generated_files(), ids=lambda path: path.name)
 def test_a_generated_file_is_what_would_be_generated(path):
-    assert path.read_text(encoding="utf-8") == generated_files()[path], "run `make schemas`"
+    assert path.read_text() == generated_files()[path], "run `make schemas`"
 
 
 @pytest.mark.parametrize("key", [key for _, key in KEYS], ids=[f"{path}.{key.name}" for path, key in KEYS])

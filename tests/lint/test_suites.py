@@ -1,7 +1,5 @@
 """Every test belongs to a suite, and the suite finds it."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from dataclasses import dataclass
@@ -33,7 +31,7 @@ def test_every_folder_of_tests_belongs_to_a_suite():
 
 
 def test_tests_in_a_browser_are_below_one_folder():
-    marked = [path for path in TESTS.rglob("test_*.py") if "mark.browser" in path.read_text(encoding="utf-8")]
+    marked = [path for path in TESTS.rglob("test_*.py") if "mark.browser" in path.read_text()]
     assert len(marked) > 15
     assert [path for path in marked if (TESTS / "browser") not in path.parents] == [TESTS / "lint" / "test_suites.py"]
 
@@ -44,10 +42,10 @@ def test_what_marks_for_a_module_is_known_to_the_suite():
         path.relative_to(TESTS).as_posix(): suite
         for path in TESTS.rglob("*.py")
         for suite in SUITES
-        if f"mark.{suite}" in path.read_text(encoding="utf-8") and not path.match("test_*.py")
+        if f"mark.{suite}" in path.read_text() and not path.match("test_*.py")
     }
-    assert marking == {"seeds.py": "slow", "engine_inputs.py": "spark"}
-    assert {"slow": ("slow", "seeds("), "spark": ("spark", "SPARK_MARKS")}.items() <= SUITES.items()
+    assert marking == {"seeds.py": "slow", "stored_formats.py": "slow", "engine_inputs.py": "spark"}
+    assert {"slow": ("slow", "seeds(", "stored_formats"), "spark": ("spark", "SPARK_MARKS")}.items() <= SUITES.items()
 
 
 @pytest.mark.parametrize(

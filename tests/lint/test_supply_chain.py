@@ -1,7 +1,5 @@
 """Locks, licences, the bill of materials, the question for known faults, and archives that are built twice."""
 
-from __future__ import annotations
-
 import io
 import json
 import re
@@ -23,7 +21,7 @@ from tests.conftest import PROJECT
 SOME = [Pin("numpy", "2.4.6", None, ()), Pin("et-xmlfile", "2.0.0", None, ())]
 
 
-def needs() -> list[str]:
+def needs():
     return tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"]["dependencies"]
 
 
@@ -93,15 +91,13 @@ def test_the_bill_knows_what_needs_what():
     assert (scopes["numpy"], scopes["pyspark"]) == ("required", "optional")
 
 
-def entry(
-    name: str, *, package: str = "numpy", versions: tuple[str, ...] = (), events: list | None = None, **more
-) -> dict:
+def entry(name, *, package="numpy", versions=(), events=None, **more):
     ranges = [{"type": "ECOSYSTEM", "events": events}] if events else []
     affected = {"package": {"name": package, "ecosystem": "PyPI"}, "versions": list(versions), "ranges": ranges}
     return {"id": name, "affected": [affected], **more}
 
 
-def copy_of(*entries: dict) -> bytes:
+def copy_of(*entries):
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w") as file:
         for one in entries:
@@ -176,7 +172,7 @@ def test_two_builds_have_the_same_bytes_and_the_wheel_has_its_bill():
         assert any(name.endswith("/src/safetab/sbom.cdx.json") for name in files.getnames())
 
 
-def assert_ready_for_an_index(metadata: str) -> None:
+def assert_ready_for_an_index(metadata):
     """A package index has no other file of the project, so a relative link would lead nowhere."""
     head, _, description = metadata.partition("\n\n")
     assert re.findall(r"\]\((?!https?://)[^)]*\)|(?:href|src)=", description) == []
@@ -211,7 +207,7 @@ def test_builds_that_differ_are_told_and_leave_nothing(tmp_path, monkeypatch, ca
     assert not (tmp_path / "dist").exists()
 
 
-def small_source() -> bytes:
+def small_source():
     content = io.BytesIO()
     with tarfile.open(fileobj=content, mode="w") as files:
         for name in (
