@@ -1,11 +1,9 @@
 """Small attacked areas, what protections tell about them, and every data set that fits, one by one."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import numpy as np
+from numpy.random import default_rng
 
+from tests.counted_census import parsed
 from tests.inside import (
     AreaOfLevel,
     AttackedArea,
@@ -16,13 +14,12 @@ from tests.inside import (
     Rows,
     System,
     Windows,
-    parse,
     publish,
     windows_of,
 )
 
 
-def system_of(truth, expected, seed: int = 0) -> System:
+def system_of(truth, expected, seed=0):
     """A group in areas (rows of `truth`) and the whole: cells, from 4 cells on two halves, and the total."""
     areas, cells = truth.shape
     half = cells // 2
@@ -32,24 +29,24 @@ def system_of(truth, expected, seed: int = 0) -> System:
     inside = [[area] for area in range(areas)] + [range(areas)]
     rows = Rows.of_lists([[area * cells + cell for area in of for cell in line] for of in inside for line in lines])
     counts, positions = rows.sums(truth.ravel()), np.repeat(np.arange(areas + 1), len(lines))
-    keys = np.array([np.random.default_rng([seed, n]).integers(0, 2**64, dtype=np.uint64) for n in range(truth.size)])
+    keys = np.array([default_rng([seed, n]).integers(0, 2**64, dtype=np.uint64) for n in range(truth.size)])
     totals = counts[:: len(lines)][positions]
     exact = ExactTables(counts, rows.sums(keys), totals, np.full(len(rows), 10_000), rows)
     leaves = np.array([a * len(lines) + len(lines) - cells + cell for a in range(areas) for cell in range(cells)])
     line = np.tile(np.arange(len(lines)), areas + 1)
-    wide = np.zeros(len(rows), dtype=np.int64), np.full(len(rows), 10_000)
+    wide = np.zeros(len(rows), int), np.full(len(rows), 10_000)
     return System(f"{seed}", f"group {seed}", truth.ravel(), expected.ravel(), exact, positions, line, *wide, leaves)
 
 
-def area_of(systems, areas: int, shape: float) -> AttackedArea:
+def area_of(systems, areas, shape):
     parts = tuple(AreaOfLevel(1, n, f"tract {n}", 10_000) for n in range(areas))
     whole = AreaOfLevel(0, 0, "county", 10_000)
     return AttackedArea("county", 10_000, ("county", "tract"), (*parts, whole), ("",), "alone", shape, systems)
 
 
-def drawn_systems(number: int, areas: int, cells: int, shape: float, mean: float, seed: int) -> list[System]:
+def drawn_systems(number, areas, cells, shape, mean, seed):
     """Groups whose true counts come from the attacker's own prior."""
-    random = np.random.default_rng([seed, areas, cells])
+    random = default_rng([seed, areas, cells])
     systems = []
     for place in range(number):
         expected = random.gamma(2, mean / 2, (areas, cells)) + 0.02
@@ -57,47 +54,47 @@ def drawn_systems(number: int, areas: int, cells: int, shape: float, mean: float
     return systems
 
 
-def noise_windows(noisy, sigma: float, tells) -> Windows:
+def noise_windows(noisy, sigma, tells):
     """Noise of a discrete normal shape on the numbers that tell, as its likelihood."""
     lists = [
         [-((count - value) ** 2) / (2 * sigma**2) for count in range(max(value, 0) + 8)] if tells_it else []
         for value, tells_it in zip(noisy.tolist(), tells, strict=True)
     ]
     starts = np.cumsum([0, *map(len, lists)])
-    return Windows(np.zeros(len(lists), dtype=np.int64), starts, np.concatenate([np.zeros(0), *lists]))
+    return Windows(np.zeros(len(lists), int), starts, np.concatenate([np.zeros(0), *lists]))
 
 
-def discrete_noise(sigma: float, size: int, random: np.random.Generator):
+def discrete_noise(sigma, size, random):
     values = np.arange(-12, 13)
     chances = np.exp(-(values**2) / (2 * sigma**2))
     return random.choice(values, size, p=chances / chances.sum())
 
 
-def is_cell(system: System):
+def is_cell(system):
     """Whether each number is a cell's: not a total, not a half's."""
     return system.lines > (2 if system.lines.max() > 3 else 0)
 
 
-def published(system: System, spec: str, seed: int) -> tuple[PublishedTables, Windows]:
+def published(system, spec, seed):
     """One draw of a protection; `noise:1.0` stands for noise on every cell of the areas and of the whole."""
-    random = np.random.default_rng([seed, 99])
+    random = default_rng([seed, 99])
     if spec.startswith("noise:"):
         sigma = float(spec.removeprefix("noise:"))
         noisy = system.exact.counts + discrete_noise(sigma, len(system.lines), random)
         return PublishedTables.of(noisy), noise_windows(noisy, sigma, is_cell(system))
-    protection = parse(spec, Path())
+    protection = parsed(spec)
     tables = publish(protection, system.exact, random)
     known = Known.of(system)
     return tables, windows_of(protection, tables, known)
 
 
-def publication_of(area: AttackedArea, spec: str, seed: int = 1) -> Publication:
+def publication_of(area, spec, seed=1):
     both = [published(system, spec, seed + place) for place, system in enumerate(area.systems)]
     tables, windows = zip(*both, strict=True)
     return Publication(tables, windows, can_be_proven=not spec.startswith("noise"))
 
 
-def enumerated(system: System, shape: float, windows: Windows) -> tuple[np.ndarray, np.ndarray]:
+def enumerated(system, shape, windows):
     """The exact chances that each number is 1, and at least 1: all data sets, one by one."""
     rows = system.rows
     most = np.full(len(system.expected), 25)

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+from ast import literal_eval
+
 
 def cases_of(table: str) -> list[list[str]]:
     """A case a line, its cells between bars; an empty cell is an empty text."""
     return [[cell.strip() for cell in line.split("|")] for line in table.strip().splitlines()]
+
+
+def values_of(table):
+    """As `cases_of`, but each cell is a Python literal."""
+    return [[literal_eval(cell) for cell in case] for case in cases_of(table)]

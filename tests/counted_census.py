@@ -1,8 +1,5 @@
 """Censuses counted for a comparison, and protections simple enough to check by hand."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,25 +7,20 @@ from pathlib import Path
 import numpy as np
 
 from tests.inside import (
-    AskedTables,
     CountedCensus,
-    ExactTables,
-    Known,
     NoProgress,
     Protection,
     PublishedTables,
     RunOptions,
-    Windows,
     backend_of,
     checked_engine,
+    parse,
     read_inputs,
 )
 
 
 @contextmanager
-def counted(
-    parameters: Path, data: Path, tables: AskedTables = "as-released", options: RunOptions | None = None
-) -> Iterator[CountedCensus]:
+def counted(parameters, data, tables="as-released", options=None):
     """A census with its engine, which is closed afterwards."""
     checked, options = read_inputs(parameters, data), options or RunOptions()
     with backend_of(options) as backend, checked_engine(checked, backend, NoProgress()) as (_, engine):
@@ -43,31 +35,36 @@ class Changed:
     change: object
     largest_error: int | None = None
 
-    def protect(self, tables: ExactTables, bits: np.random.Generator) -> PublishedTables:
+    def protect(self, tables, bits):
         return PublishedTables.of(*self.change(tables, bits))
 
-    def windows(self, published: PublishedTables, known: Known) -> Windows:
+    def windows(self, published, known):
         raise NotImplementedError
 
 
-def protection(spec: str, change: object = None, largest_error: int | None = None, **steps: object) -> Protection:
+def protection(spec, change=None, largest_error=None, **steps):
     numbers = None if change is None else Changed(change, largest_error)
     return Protection(spec, spec, None, numbers=numbers, **steps)
 
 
-def nearest_5(tables: ExactTables, _: np.random.Generator) -> tuple:
+def nearest_5(tables, _):
     return ((tables.counts + 2) // 5 * 5,)
 
 
-def random_3(tables: ExactTables, bits: np.random.Generator) -> tuple:
+def random_3(tables, bits):
     rest = tables.counts % 3
     return (tables.counts - rest + 3 * (bits.random(len(rest)) < rest / 3),)
 
 
-def below_20(tables: ExactTables, _: np.random.Generator) -> tuple:
+def below_20(tables, _):
     return tables.counts, (tables.counts > 0) & (tables.counts < 20)
 
 
-def by_key(tables: ExactTables, _: np.random.Generator) -> tuple:
+def by_key(tables, _):
     """Adds 0 or 1 by the key."""
-    return (tables.counts + (tables.keys >> np.uint64(63)).astype(np.int64),)
+    return (tables.counts + (tables.keys >> np.uint64(63)).astype(int),)
+
+
+def parsed(spec):
+    """The protection of a text that names no file."""
+    return parse(spec, Path())

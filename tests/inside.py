@@ -69,7 +69,7 @@ _NAMES = {
     "comparison.results": "Claims Compared ComparedCensus Comparison Control Exposure ShownNumber WorkedExample added",
     "comparison.tables.attacked_area": "AreaOfLevel AttackedArea System grain_of lines_of",
     "comparison.tables.count_area": "ChosenArea CountedArea PeopleOfArea people_of_area share_unique",
-    "comparison.tables.counted_census": "AskedTables CountedCensus largest_groups misplaced",
+    "comparison.tables.counted_census": "CountedCensus largest_groups misplaced",
     "comparison.tables.exact_tables": "ExactTables Int64s PublishedTables Rows",
     "comparison.world": "CompareRequest World checked_protections comes_with counted_world guarantee_of",
     "config.config_keys": "ConfigKeys",

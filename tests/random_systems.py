@@ -1,41 +1,36 @@
 """Small systems of numbers: tracts with sex by age cells, places that cross them, and the county above."""
 
-from __future__ import annotations
-
-from collections.abc import Iterable, Sequence
 from itertools import chain
 
 import numpy as np
 
-from tests.inside import ExactTables, Int64s, Rows, System, Windows
+from tests.inside import ExactTables, Rows, System, Windows
 
 EVERYBODY = 1000
 
 
-def tables_of(counts: Int64s, rows: Rows) -> ExactTables:
+def tables_of(counts, rows):
     numbers = len(rows)
     return ExactTables(
         counts, np.zeros(numbers, np.uint64), np.full(numbers, counts.max()), np.full(numbers, EVERYBODY), rows
     )
 
 
-def system_of(truth: Sequence[int], numbers: list[list[int]], leaves: Iterable[int] = ()) -> System:
+def system_of(truth, numbers, leaves=()):
     """A group with these true counts, whose numbers are these sums of them."""
-    unknowns, rows = np.array(truth, dtype=np.int64), Rows.of_lists(numbers)
+    unknowns, rows = np.array(truth, int), Rows.of_lists(numbers)
     exact = tables_of(rows.sums(unknowns), rows)
-    nothing = np.zeros(len(rows), dtype=np.int64)
-    expected, most = unknowns.astype(np.float64), np.full(len(rows), EVERYBODY)
-    return System(
-        "1", "a group", unknowns, expected, exact, nothing, nothing, nothing, most, np.array([*leaves], np.int64)
-    )
+    nothing = np.zeros(len(rows), int)
+    expected, most = unknowns.astype(float), np.full(len(rows), EVERYBODY)
+    return System("1", "a group", unknowns, expected, exact, nothing, nothing, nothing, most, np.array([*leaves], int))
 
 
-def random_system(rng: np.random.Generator, tracts: int = 4, cells: int = 4, crossed: bool = True) -> System:
+def random_system(rng, tracts=4, cells=4, crossed=True):
     """Tracts, places that each take a part of a tract or more, and a county: totals, sexes and cells of each."""
     atoms = [(tract, place) for tract in range(tracts) for place in range(2 if crossed else 1)]
     truth = rng.poisson(rng.gamma(0.3, 4.0, size=(len(atoms), 1)) * rng.uniform(0.1, 1, size=cells)).ravel()
-    numbers: list[list[int]] = []
-    leaves: list[int] = []
+    numbers = []
+    leaves = []
 
     def add_area(inside):
         by_cell = [[atom * cells + cell for atom in inside] for cell in range(cells)]
@@ -51,7 +46,7 @@ def random_system(rng: np.random.Generator, tracts: int = 4, cells: int = 4, cro
     return system_of(truth.tolist(), numbers, leaves)
 
 
-def windows_of(possible: Sequence[Iterable[int] | None]) -> Windows:
+def windows_of(possible):
     """Each number has one of the listed true counts; None tells nothing."""
     firsts, logs = [], []
     for values in possible:
@@ -59,4 +54,4 @@ def windows_of(possible: Sequence[Iterable[int] | None]) -> Windows:
         firsts.append(listed[0] if listed else 0)
         logs.append([0.0 if count in listed else -np.inf for count in range(firsts[-1], (listed or [-1])[-1] + 1)])
     starts = np.cumsum([0, *map(len, logs)], dtype=np.int64)
-    return Windows(np.array(firsts, dtype=np.int64), starts, np.array([*chain(*logs)], dtype=np.float64))
+    return Windows(np.array(firsts, int), starts, np.array([*chain(*logs)], float))

@@ -1,14 +1,11 @@
 """A comparison for tests of the page. Every number in it is made up; none is a result of any protection."""
 
-from __future__ import annotations
-
 from ast import literal_eval
-from collections.abc import Mapping
 from functools import cache
 
 import pyarrow as pa
 
-from tests.cases import cases_of
+from tests.cases import cases_of, values_of
 from tests.inside import (
     MERGED,
     SIZE_CLASSES,
@@ -53,7 +50,26 @@ MADE_UP = {
 }
 
 
-def sample_comparison(**changes: object) -> Comparison:
+FACTS = """
+Numbers | made up for a test; they are not results
+Area under attack | Example County, 99,018 people, 25 tracts
+Tables | as released
+Draws of each random protection | 10
+Seed | 1
+Proven by | propagation and CP-SAT
+Alone by block, sex and age | 49.2 % of people
+Versions | safetab, numpy 2.3, ortools 9.15
+"""
+SAME_IN_ALL_ROWS = literal_eval(
+    """{
+    "kind": "all", "groups": 100, "people": 1000, "asked": 200, "tables": 50, "runs": 10, "areas": 10,
+    "false_zeros_share": None, "false_nonzeros_share": None, "tables_not_additive_share": None,
+    "interval_holding_share": 0.957,
+    }"""
+)
+
+
+def sample_comparison(**changes):
     """A comparison with ten protections, a sweep, examples and controls."""
     parts = {
         "census": ComparedCensus(
@@ -68,18 +84,14 @@ def sample_comparison(**changes: object) -> Comparison:
         "examples": EXAMPLES,
         "shown": tuple(shown_number(number) for number in range(10)),
         "shown_area": "Tract 12, Example County",
-        "facts": {
-            "Numbers": "made up for a test; they are not results", "Area under attack": "Example County, 99,018 people, 25 tracts",
-            "Tables": "as released", "Draws of each random protection": "10", "Seed": "1", "Proven by": "propagation and CP-SAT",
-            "Alone by block, sex and age": "49.2 % of people", "Versions": "safetab, numpy 2.3, ortools 9.15",
-        },
+        "facts": dict(cases_of(FACTS)),
         "not_finished": ("Suppression of 1 and 2: the solver reached its limit of 60 s in 2 of 152 groups.",),
     }  # fmt: skip
-    return Comparison(**(parts | changes))  # type: ignore[arg-type]
+    return Comparison(**(parts | changes))
 
 
 @cache
-def compared(spec: str) -> Compared:
+def compared(spec):
     name, agency, years, error, least, proven, named, right, ranked, membership, zeros, nonzeros, gaps, assumed = (
         MADE_UP[spec]
     )
@@ -106,7 +118,7 @@ def compared(spec: str) -> Compared:
     )  # fmt: skip
 
 
-def utility_of(spec: str, error: float, least: int, shares: Mapping[str, float]) -> pa.Table:
+def utility_of(spec, error, least, shares):
     """Rows of two levels, whose means are the made-up numbers."""
     rows = []
     for level in ("County", "Tract"):
@@ -118,44 +130,45 @@ def utility_of(spec: str, error: float, least: int, shares: Mapping[str, float])
                     1.0 if STARTS[name] >= least else 0.92 if name == "all" else 0.7 if name == "10 to 99" else 0.0
                 )
                 has_numbers = published > 0
-                gaps_between = 0.25 if error else 0.0
                 growth = 1.0 + (STARTS[name] ** 0.5 / 10 if "swap" in spec else 0.0)
-                rows.append({
-                    "protection": spec, "level": level, "kind": "all", "size_class": name, "sort": sort, "groups": 100,
-                    "people": 1000, "published_groups_share": published, "published_people_share": min(1.0, published + 0.07),
-                    "asked": 200, "numbers": 1000 if has_numbers else 0, "mean_absolute_error": error * growth if has_numbers else None,
-                    "true_zeros": 100 if name == "0" else 40, "tables": 50, "runs": 10, "areas": 10, "areas_not_additive_share": gaps_between, "false_zeros_share": None,
-                    "false_nonzeros_share": None, "tables_not_additive_share": None, "interval_holding_share": 0.957, "bias": 6.0 if level == "Tract" else 0.5, **shares,
+                rows.append(SAME_IN_ALL_ROWS | {
+                    "protection": spec, "level": level, "size_class": name, "sort": sort,
+                    "published_groups_share": published, "published_people_share": min(1.0, published + 0.07),
+                    "numbers": 1000 if has_numbers else 0, "mean_absolute_error": error * growth if has_numbers else None,
+                    "true_zeros": 100 if name == "0" else 40, "areas_not_additive_share": 0.25 if error else 0.0,
+                    "bias": 6.0 if level == "Tract" else 0.5, **shares,
                 })  # fmt: skip
     return pa.Table.from_pylist(rows)
 
 
-CONTROLS = (
-    Control(
-        "Strength to zero", "With every family at its least strength, 1,701 to 2,048 of 2,048 uniques were named.", True
-    ),
-    Control("Equal footing", "The same prior, starts and moves for all; 0 states outside a window.", True),
-    Control("Enumeration", "On 36 small worlds the largest difference of a chance was 0.008.", True),
+CONTROLS = tuple(
+    Control(name, said, True)
+    for name, said in cases_of(
+        """
+        Strength to zero | With every family at its least strength, 1,701 to 2,048 of 2,048 uniques were named.
+        Equal footing | The same prior, starts and moves for all; 0 states outside a window.
+        Enumeration | On 36 small worlds the largest difference of a chance was 0.008.
+        """
+    )
 )
-EXAMPLES = (
-    WorkedExample(
-        "proven", "cell-key:D=2,V=0.9", "Samoan, Tract 12", (("women of 18 to 44", "1"), ("men of 18 to 44", "1"), ("both", "0")),
-        ("A published 1 is a true count from 1 to 3, since zero stays zero.", "A published 0 is a true count from 0 to 2.",
-         "The sum of two counts of 1 at least is 2 at most, so both are 1."), "1 woman and 1 man.",
-    ),
-    WorkedExample(
-        "named", "suppress:below=3,secondary=lp", "Welsh, Tract 12", (("women of 65 and over", "withheld"), ("all women", "14")),
-        ("The cell is 1 or 2, since zeros are shown.", "Of the sets of counts that fit, 97 % have 1."), "1 woman.",
-    ),
-    WorkedExample(
-        "differencing", "none", "Irish", (("the tract", "212"), ("its part in the town", "210")), ("212 - 210 = 2.",), "2 people.",
-    ),
-)  # fmt: skip
-GROUPS = ("Samoan", "Tongan", "Fijian", "Irish", "Welsh", "Dominican", "Navajo", "Cherokee", "Japanese", "Korean")
+EXAMPLES = tuple(
+    WorkedExample(*one)
+    for one in values_of(
+        """
+        "proven" | "cell-key:D=2,V=0.9" | "Samoan, Tract 12" | (("women of 18 to 44", "1"), ("men of 18 to 44", "1"), ("both", "0")) | ("A published 1 is a true count from 1 to 3, since zero stays zero.", "A published 0 is a true count from 0 to 2.", "The sum of two counts of 1 at least is 2 at most, so both are 1.") | "1 woman and 1 man."
+        "named" | "suppress:below=3,secondary=lp" | "Welsh, Tract 12" | (("women of 65 and over", "withheld"), ("all women", "14")) | ("The cell is 1 or 2, since zeros are shown.", "Of the sets of counts that fit, 97 % have 1.") | "1 woman."
+        "differencing" | "none" | "Irish" | (("the tract", "212"), ("its part in the town", "210")) | ("212 - 210 = 2.",) | "2 people."
+        """
+    )
+)
+GROUPS = ["Samoan", "Tongan", "Fijian", "Irish", "Welsh", "Dominican", "Navajo", "Cherokee", "Japanese", "Korean"]
 
 
-def shown_number(number: int) -> ShownNumber:
-    truth = (1, 2, 4, 7, 12, 23, 48, 120, 640, 1811)[number]
+SIZES = literal_eval("[1, 2, 4, 7, 12, 23, 48, 120, 640, 1811]")
+
+
+def shown_number(number):
+    truth = SIZES[number]
     printed = {
         spec: f"{truth:,}" if not row[3] else f"{round(truth + row[3] * (-1) ** number):,}"
         for spec, row in MADE_UP.items()

@@ -1,20 +1,17 @@
 """Whom a publication exposes: claims, proofs, ranks and presence, and what they are counted against."""
 
-from __future__ import annotations
-
 import itertools
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from tests.attacked_worlds import area_of, drawn_systems, publication_of, system_of
+from tests.counted_census import parsed
 from tests.inside import (
     AttackFinding,
     Chances,
     Claims,
-    Exposure,
     Publication,
     Windows,
     _named_example,
@@ -23,11 +20,10 @@ from tests.inside import (
     exposure,
     findings,
     linear_programs_module,
-    parse,
 )
 
 
-def attacked(area, publication, seed, **limits) -> Exposure:
+def attacked(area, publication, seed, **limits):
     return exposure(area, findings(area, publication, seed, **limits), seed)
 
 
@@ -36,7 +32,7 @@ def area():
     return area_of(drawn_systems(12, 5, 4, 0.3, 0.5, 4), 5, 0.3)
 
 
-def groups_of_1_or_2(area) -> int:
+def groups_of_1_or_2(area):
     return sum(np.isin(system.exact.counts[system.totals[:-1]], (1, 2)).sum() for system in area.systems)
 
 
@@ -127,7 +123,7 @@ def test_a_publication_that_nothing_fits_is_said(area):
 
 def test_equal_chances_are_ranked_by_lot():
     """All 400 leaves look alike; 100 hold one person, all at the front. About 25 of the first 100 are right."""
-    truth = np.zeros((100, 4), dtype=np.int64)
+    truth = np.zeros((100, 4), int)
     truth[:25] = 1
     system = system_of(truth, np.ones((100, 4)))
     one, nothing = area_of([system], 100, 0.5), np.zeros(len(system.lines))
@@ -168,7 +164,7 @@ def example_of(system, spec, published_by, r_hat=1.0):
     publication = publication_of(area, published_by)
     is_one = np.where(np.arange(len(system.lines)) == system.uniques[0], 0.97, 0.0)
     found = AttackFinding(Chances(is_one, is_one, r_hat, 0, is_finished=True))
-    return _named_example(area, parse(spec, Path()), publication, [found]), publication.tables[0].numbers
+    return _named_example(area, parsed(spec), publication, [found]), publication.tables[0].numbers
 
 
 def test_the_example_of_a_named_person_has_every_number_that_counts_them():

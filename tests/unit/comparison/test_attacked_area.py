@@ -1,7 +1,5 @@
 """The attacked area's numbers are those that the engine counts, and its people have the same order always."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -21,7 +19,7 @@ from tests.inside import (
 Counted = tuple[RunInputs, RecordCounter]
 
 
-def _counted(demo_census, folder, threads) -> Counted:
+def _counted(demo_census, folder, threads):
     folder.mkdir()
     inputs = read_inputs(demo_census / "parameters", demo_census / "data").require()
     assert isinstance(inputs.records, TableFiles)
@@ -38,7 +36,7 @@ def counted(demo_census, tmp_path_factory):
     engine.close()
 
 
-def _area(counted, tables) -> CountedArea:
+def _area(counted, tables):
     inputs, engine = counted
     level = next(plan.level.geography for plan in inputs.plan.levels if plan.level.geography.kind.name == "county")
     ids = inputs.files.geography_of_pass[level.tabulation_pass].entities(level.kind)
@@ -75,7 +73,7 @@ def test_every_number_is_what_the_engine_counts(counted, tables):
     assert compared
 
 
-def _index(plan, entity, code) -> np.ndarray:
+def _index(plan, entity, code):
     position = [iteration.code for iteration in plan.universe.iterations].index(code)
     return plan.universe.index.index_of(np.array([entity]), np.array([position]))
 
@@ -116,7 +114,7 @@ def test_the_same_people_recounted_give_the_same_numbers(counted):
 
 def test_record_keys_are_uniform_and_depend_on_the_seed():
     """False alarms: about 1e-6 for each of 16 bins, by the normal limit of the binomial."""
-    people = PeopleOfArea(*[np.zeros(1 << 16, dtype=np.int64)] * 3, lists=None, encoding=None)
+    people = PeopleOfArea(*[np.zeros(1 << 16, int)] * 3, lists=None, encoding=None)
     keys = people.keys(3)
     assert len(np.unique(keys)) == len(keys)
     bins = np.bincount((keys >> np.uint64(60)).astype(int), minlength=16)

@@ -1,12 +1,10 @@
 """Averaging: sums of two parts, asked many times, give the total away; fixed seeds, so tests fail always or never."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import numpy as np
 import pytest
 
+from tests.cases import values_of
+from tests.counted_census import parsed
 from tests.inside import (
     SPLITS,
     Publication,
@@ -15,24 +13,23 @@ from tests.inside import (
     as_published,
     averaging,
     averaging_example,
-    parse,
 )
 
 AGES = 100
 
 
-def groups_of(people_of_an_age, groups=400) -> SplitGroups:
+def groups_of(people_of_an_age, groups=400):
     """Both sexes of 100 ages, women after men."""
     rng = np.random.default_rng(3)
-    counts = rng.poisson(people_of_an_age / 2, (groups, 2 * AGES)).astype(np.int64)
+    counts = rng.poisson(people_of_an_age / 2, (groups, 2 * AGES)).astype(int)
     counts[:, 0] += 1
     keys = rng.integers(0, 1 << 64, counts.shape, dtype=np.uint64) * (counts > 0)
     ordered = np.tile(np.arange(AGES), 2)
     return SplitGroups([f"group {n}" for n in range(groups)], counts, keys, np.full(groups, 10**6), ordered)
 
 
-def shares(spec, people_of_an_age=6) -> dict[int, float]:
-    return dict(averaging(groups_of(people_of_an_age), parse(spec, Path()), 1))
+def shares(spec, people_of_an_age=6):
+    return dict(averaging(groups_of(people_of_an_age), parsed(spec), 1))
 
 
 def test_exact_numbers_are_exact_after_any_number_of_splits():
@@ -41,7 +38,13 @@ def test_exact_numbers_are_exact_after_any_number_of_splits():
 
 @pytest.mark.parametrize(
     ("spec", "splits"),
-    [("cell-key:D=2,V=0.9", 30), ("round-random:base=3,fixed=yes", 90), ("round-random:base=3,fixed=no", 90)],
+    values_of(
+        """
+        "cell-key:D=2,V=0.9" | 30
+        "round-random:base=3,fixed=yes" | 90
+        "round-random:base=3,fixed=no" | 90
+        """
+    ),
 )
 def test_averages_of_errors_around_0_find_the_total(spec, splits):
     """About 31 V splits average errors of variance V away in 95 % of groups (Asghar and Kaafar): here 28 and 41."""
@@ -75,7 +78,7 @@ def test_noise_with_one_budget_is_as_exact_as_its_totals():
 
 
 def test_the_example_is_a_wrong_total_whose_splits_sum_to_the_right_one():
-    groups, protection = groups_of(6), parse("cell-key:D=2,V=0.9", Path())
+    groups, protection = groups_of(6), parsed("cell-key:D=2,V=0.9")
     shown = averaging_example(groups, protection, 1)
     assert shown is not None
     (_, total), *splits = shown.published
@@ -84,4 +87,4 @@ def test_the_example_is_a_wrong_total_whose_splits_sum_to_the_right_one():
     sums = [sum(int(part.replace(",", "")) for part in text.split(" and ")) for _, text in splits]
     assert len(sums) == 5
     assert all(f"{one:,}" in shown.steps[0] for one in sums)
-    assert averaging_example(groups, parse("none", Path()), 1) is None
+    assert averaging_example(groups, parsed("none"), 1) is None

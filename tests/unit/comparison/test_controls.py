@@ -1,7 +1,5 @@
 """The controls hold for the attack as it is, and fail for one that is made weak."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from functools import partial
@@ -33,7 +31,7 @@ def one_tiny_world(monkeypatch):
     monkeypatch.setattr(attack_module, "_TINY_WORLDS", ((0, 0, 0, 0),))
 
 
-def failing(found, names=NAMES) -> list[str]:
+def failing(found, names=NAMES):
     assert [control.name for control in found] == names
     return [control.name for control in found if not control.holds]
 

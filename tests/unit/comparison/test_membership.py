@@ -4,14 +4,13 @@ Measured shares of 8,000 draws with and without the person are compared at 6 sta
 and seeds are fixed.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 
+from tests.cases import values_of
+from tests.counted_census import parsed
 from tests.inside import (
     AreaOfLevel,
     AttackedArea,
@@ -24,35 +23,34 @@ from tests.inside import (
     logs_at,
     membership,
     membership_module,
-    parse,
 )
 
 FAR = 6 * np.sqrt(2 * 0.25 / 8_000)
 
 
-def area_with(total, in_sex, systems=200) -> AttackedArea:
+def area_with(total, in_sex, systems=200):
     """Groups of one area, in each of which a person is alone in her cell."""
     rows = Rows.of_lists([[0, 1, 2], [0, 1], [0]])
     truth = np.array([1, in_sex - 1, total - in_sex])
-    keys = rows.sums((np.array([11, 5, 7], dtype=np.uint64) << np.uint64(58)) * (truth > 0))
+    keys = rows.sums((np.array([11, 5, 7], np.uint64) << np.uint64(58)) * (truth > 0))
     exact = ExactTables(rows.sums(truth), keys, np.full(3, total), np.full(3, 1_000), rows)
-    zeros = np.zeros(3, dtype=np.int64)
+    zeros = np.zeros(3, int)
     lines = np.array([0, 1, 2])
     system = System("", "", truth, truth.astype(float), exact, zeros, lines, zeros, zeros + 99, np.array([2]))
     place = AreaOfLevel(0, 0, "", 1_000)
     return AttackedArea("", 1_000, ("TRACT",), (place,), ("", "female", "old"), "alone", 1.0, [system] * systems)
 
 
-def measured(spec, total, in_sex, seed=1) -> float | None:
-    return membership(area_with(total, in_sex), parse(spec, Path()), seed)
+def measured(spec, total, in_sex, seed=1):
+    return membership(area_with(total, in_sex), parsed(spec), seed)
 
 
-def rounded(count, base) -> dict[int, float]:
+def rounded(count, base):
     quotient, rest = divmod(count, base)
     return {quotient * base: 1 - rest / base, (quotient + 1) * base: rest / base}
 
 
-def best(counts, base) -> float:
+def best(counts, base):
     """One minus what the publications with and without the person have in common."""
     outcomes = [(1.0, 1.0)]
     for count in counts:
@@ -72,7 +70,16 @@ def test_what_is_withheld_with_and_without_the_person_tells_nothing():
     assert measured("threshold:people=9", 9, 4) == 1  # one person fewer, and the table is missing
 
 
-@pytest.mark.parametrize(("total", "in_sex"), [(9, 4), (8, 5), (30, 12)])
+@pytest.mark.parametrize(
+    ("total", "in_sex"),
+    values_of(
+        """
+        9 | 4
+        8 | 5
+        30 | 12
+        """
+    ),
+)
 @pytest.mark.parametrize("base", [3, 5])
 def test_random_rounding_has_the_advantage_of_the_best_test(total, in_sex, base):
     expected = best([total, in_sex, 1], base)
@@ -99,7 +106,7 @@ class WholeSystem:
 
     def protect(self, tables, _):
         is_odd = np.full(len(tables.counts), tables.counts[0] % 2 == 1)
-        return PublishedTables.of(np.zeros(len(tables.counts), dtype=np.int64), is_odd)
+        return PublishedTables.of(np.zeros(len(tables.counts), int), is_odd)
 
 
 def test_a_method_on_whole_systems_is_compared_with_and_without_the_person():
@@ -114,8 +121,8 @@ def test_only_secondary_suppression_is_tested_on_whole_systems(monkeypatch):
 
 
 def test_nobody_to_test_and_changed_records_have_no_advantage():
-    assert membership(area_with(9, 4, systems=0), parse("none", Path()), 1) is None
-    assert membership(area_with(9, 4), parse("swap:rate=0.05", Path()), 1, unchanged=()) is None
+    assert membership(area_with(9, 4, systems=0), parsed("none"), 1) is None
+    assert membership(area_with(9, 4), parsed("swap:rate=0.05"), 1, unchanged=()) is None
 
 
 def test_after_swapping_only_the_numbers_that_it_leaves_alone_are_read():
@@ -124,10 +131,10 @@ def test_after_swapping_only_the_numbers_that_it_leaves_alone_are_read():
     county, tract = replace(area.areas[0], level=0), replace(area.areas[0], level=1)
     systems = [replace(each, areas=np.array([0, 1, 1])) for each in area.systems]
     area = replace(area, levels=("COUNTY", "TRACT"), areas=(county, tract), systems=systems)
-    swapped = parse("swap:rate=0.05+round-random:base=3", Path())
+    swapped = parsed("swap:rate=0.05+round-random:base=3")
     assert membership(area, swapped, 1, unchanged={0}) == pytest.approx(best([9], 3), abs=FAR)
     assert membership(area, swapped, 1, unchanged={0, 1}) == pytest.approx(best([9, 4, 1], 3), abs=FAR)
-    assert membership(area, parse("swap:rate=0.05", Path()), 1, unchanged={0}) == 1
+    assert membership(area, parsed("swap:rate=0.05"), 1, unchanged={0}) == 1
     whole = replace(swapped, numbers=WholeSystem())
     assert membership(area, whole, 1, unchanged={0}) is None
 

@@ -1,17 +1,15 @@
 """The page of a comparison takes no side: rules of docs/decisions/0036-compare-is-neutral.md, as tests."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from html import unescape
-from pathlib import Path
 from xml.etree import ElementTree
 
 import pyarrow as pa
 import pytest
 
 from tests.cases import cases_of
+from tests.counted_census import parsed
 from tests.inside import (
     GROUPS,
     SYNTHETIC_MARKER,
@@ -30,7 +28,6 @@ from tests.inside import (
     compare_page,
     family_of,
     letter_of,
-    parse,
     protections_of,
     said_for,
     utility_module,
@@ -94,7 +91,7 @@ FIRST, *OTHERS = SOME.protections
 (SAFETAB,) = (one for one in SOME.protections if one.protection.is_safetab)
 
 
-def page_of(*protections, **changes) -> str:
+def page_of(*protections, **changes):
     """Of the sample, with these protections if some are given."""
     return compare_page(replace(SOME, **({"protections": protections} if protections else {}), **changes))
 
@@ -104,39 +101,39 @@ def page():
     return page_of()
 
 
-def body_of(page) -> ElementTree.Element:
+def body_of(page):
     """The page's body; tags without an end are closed for the parser."""
     text = re.sub(r"<(col|wbr)>", r"<\1/>", page[page.index("<body") : page.index("</html>")])
     return ElementTree.fromstring(text)
 
 
-def text_of(element) -> str:
+def text_of(element):
     return " ".join("".join(element.itertext()).split())
 
 
-def header_of(page) -> str:
+def header_of(page):
     return unescape(page.split("<nav")[0].split("<body")[1])
 
 
-def tables_of(page, class_name) -> list[list[list[str]]]:
+def tables_of(page, class_name):
     tables = body_of(page).findall(f".//div[@class='{class_name}']//table/..")
     return [[[text_of(cell) for cell in row] for row in table.iter("tr")] for table in tables]
 
 
-def users_of(page) -> list[list[str]]:
+def users_of(page):
     return tables_of(page, "committee")[0]
 
 
-def exposed_of(page) -> list[list[str]]:
+def exposed_of(page):
     return tables_of(page, "committee")[1]
 
 
-def row_of(rows, letter) -> list[str]:
+def row_of(rows, letter):
     (found,) = (row for row in rows if row[0].startswith(f"{letter} "))
     return found
 
 
-def list_of_looks(page) -> list:
+def list_of_looks(page):
     return [*body_of(page).find(".//ul[@class='legend looks']")]
 
 
@@ -282,7 +279,7 @@ def test_pictures_have_words_and_no_line_is_known_by_colour_alone(page):
     assert {letter_of(number) for number in range(len(MADE_UP))} <= letters
 
 
-def mark_of(item) -> str:
+def mark_of(item):
     return item.find("svg/path[2]").get("d")
 
 
@@ -519,11 +516,11 @@ def test_a_protection_asked_for_by_its_text_has_the_source_of_its_preset(asked):
 
 
 def test_the_largest_error_is_promised_only_where_it_is_known():
-    own = parse("cell-key:D=2,V=0.9", Path())
+    own = parsed("cell-key:D=2,V=0.9")
     assert comes_with(own) == "the largest error, 2"
     source = Source("An agency", "2021", "A document", (), ("D and V.",))
     assert comes_with(replace(own, source=source)) == "the largest error, where the agency publishes it"
-    assert comes_with(replace(parse("round:base=5", Path()), source=source)) == "the largest error, 2"
+    assert comes_with(replace(parsed("round:base=5"), source=source)) == "the largest error, 2"
 
 
 @pytest.mark.parametrize(
@@ -541,7 +538,7 @@ def test_the_largest_error_is_promised_only_where_it_is_known():
     ),
 )
 def test_what_comes_with_a_number(spec, given):
-    assert comes_with(parse(spec, Path())) == given
+    assert comes_with(parsed(spec)) == given
 
 
 def test_several_areas_are_ranked_together_and_the_page_says_so(page):

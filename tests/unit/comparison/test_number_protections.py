@@ -1,14 +1,13 @@
 """Protections of single numbers: what they publish, and what that tells."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.random import default_rng
 
-from tests.cases import cases_of
+from tests.cases import cases_of, values_of
+from tests.counted_census import parsed
 from tests.inside import (
     ExactTables,
     Known,
@@ -16,7 +15,6 @@ from tests.inside import (
     PublishedTables,
     Rows,
     between,
-    parse,
     publish,
     rounding_module,
     told_once,
@@ -26,20 +24,20 @@ from tests.inside import (
 CHI_SQUARE_1_AT_1E_6 = 23.93  # a fair draw is above it once in a million times
 
 
-def tables_of(counts, keys=None, group=None, area=1_000) -> ExactTables:
+def tables_of(counts, keys=None, group=None, area=1_000):
     """Numbers of one group, with cell keys between 0 and 1."""
     size = len(counts)
-    scaled = np.array([int(key * 2**64) for key in keys or [0.0] * size], dtype=np.uint64)
-    true = np.array(counts, dtype=np.int64)
+    scaled = np.array([int(key * 2**64) for key in keys or [0.0] * size], np.uint64)
+    true = np.array(counts, int)
     totals = true if group is None else np.full(size, group)
     return ExactTables(true, scaled, totals, np.full(size, area))
 
 
 def drawn(spec, tables, seed=0):
-    return publish(parse(spec, Path()), tables, np.random.default_rng(seed))
+    return publish(parsed(spec), tables, default_rng(seed))
 
 
-def published_by(spec, tables, seed=0) -> list[int | None]:
+def published_by(spec, tables, seed=0):
     return drawn(spec, tables, seed).numbers.tolist()
 
 
@@ -48,14 +46,14 @@ def many_published_by(spec, count, draws):
     return drawn(spec, ExactTables(counts, counts.astype(np.uint64), counts, counts), count).numbers.data
 
 
-def known_of(size, least=0, most=60, *, is_total=False) -> Known:
+def known_of(size, least=0, most=60, *, is_total=False):
     return Known(np.full(size, least), np.full(size, most), np.ones(size), np.full(size, is_total))
 
 
-def window_of(spec, number, *, is_total=False) -> dict[int, float]:
+def window_of(spec, number, *, is_total=False):
     """The chance of the published number by true count."""
     shown = PublishedTables.of(np.array([number or 0]), np.array([int(number is None)]))
-    first, logs = windows_of(parse(spec, Path()), shown, known_of(1, is_total=is_total)).of(0)
+    first, logs = windows_of(parsed(spec), shown, known_of(1, is_total=is_total)).of(0)
     return {first + place: float(np.exp(log)) for place, log in enumerate(logs)}
 
 
@@ -171,15 +169,17 @@ def test_secondary_suppression_gets_the_primary_pattern_and_its_bounds(monkeypat
 
 @pytest.mark.parametrize(
     ("spec", "counts", "published", "given"),
-    [
-        ("suppress:rule=1980", [14, 9, 0], [None, None, None], {"group": 14}),
-        ("suppress:rule=1980", [15, 12, 2, 1, 0], [15, 12, 0, 0, 0], {"group": 15}),
-        ("suppress:rule=1980", [0, 0], [0, 0], {"group": 0}),
-        ("threshold:people=100", [99, 50], [None, None], {"group": 99}),
-        ("threshold:people=100", [100, 50], [100, 50], {"group": 100}),
-        ("area:people=40", [5, 39], [None, None], {"area": 39}),
-        ("area:people=40", [5, 39], [5, 39], {"area": 40}),
-    ],
+    values_of(
+        """
+        "suppress:rule=1980" | [14, 9, 0] | [None, None, None] | {"group": 14}
+        "suppress:rule=1980" | [15, 12, 2, 1, 0] | [15, 12, 0, 0, 0] | {"group": 15}
+        "suppress:rule=1980" | [0, 0] | [0, 0] | {"group": 0}
+        "threshold:people=100" | [99, 50] | [None, None] | {"group": 99}
+        "threshold:people=100" | [100, 50] | [100, 50] | {"group": 100}
+        "area:people=40" | [5, 39] | [None, None] | {"area": 39}
+        "area:people=40" | [5, 39] | [5, 39] | {"area": 40}
+        """
+    ),
 )
 def test_rules_and_thresholds_look_at_the_group_or_at_the_area(spec, counts, published, given):
     assert published_by(spec, tables_of(counts, **given)) == published
@@ -215,16 +215,16 @@ def test_a_total_that_is_there_is_at_least_as_large_as_its_threshold():
 def test_the_design_of_the_tables_does_not_limit_changed_records():
     """A group of 20 people has no table because of its true size; after swapping 25 people may be counted."""
     known, published = known_of(1, most=21), PublishedTables.of(np.array([25]))
-    of_changed, of_true = (windows_of(parse("none", Path()), published, of) for of in (known.of_changed_records, known))
+    of_changed, of_true = (windows_of(parsed("none"), published, of) for of in (known.of_changed_records, known))
     assert (of_changed.of(0)[0], len(of_changed.of(0)[1]), len(of_true.of(0)[1])) == (25, 1, 0)
 
 
 def test_each_withheld_number_says_which_step_withheld_it_and_has_that_steps_window():
-    protection = parse("area:people=40+threshold:people=10+suppress:below=3", Path())
+    protection = parsed("area:people=40+threshold:people=10+suppress:below=3")
     true = np.array([1, 1, 1, 30])
-    keys = np.zeros(4, dtype=np.uint64)
+    keys = np.zeros(4, np.uint64)
     tables = ExactTables(true, keys, np.array([5, 5, 50, 50]), np.array([20, 100, 100, 100]))
-    published = publish(protection, tables, np.random.default_rng(0))
+    published = publish(protection, tables, default_rng(0))
     assert list(published.withheld_by) == [1, 2, 3, 0]
     assert list(published.numbers.data) == [0, 0, 0, 30]  # no true count below the mask
     windows = windows_of(protection, published, known_of(4))
@@ -255,15 +255,15 @@ SPECS = [
 ]
 
 
-def with_keys(counts, group, people, generator) -> ExactTables:
+def with_keys(counts, group, people, generator):
     return ExactTables(counts, generator.integers(0, 2**64, len(counts), dtype=np.uint64), group, people)
 
 
 @pytest.mark.parametrize("spec", SPECS)
 def test_windows_are_the_frequencies_of_what_is_published(spec):
     """For every true count, every published number has its chance in the window, within six standard errors."""
-    protection, most, draws = parse(spec, Path()), 30, 4_000
-    generator = np.random.default_rng(40)
+    protection, most, draws = parsed(spec), 30, 4_000
+    generator = default_rng(40)
     true = np.repeat(np.arange(most + 1), draws)
     group = np.maximum(true, 15) if "1980" in spec else true  # shown tables; the withheld ones have a test above
     published = publish(protection, with_keys(true, group, np.full(len(true), 100), generator), generator)
@@ -283,7 +283,7 @@ def test_windows_are_the_frequencies_of_what_is_published(spec):
 
 @pytest.mark.parametrize("spec", [spec for spec in SPECS if spec.startswith(("round-random", "cell-key"))])
 def test_the_chances_of_all_that_can_be_published_sum_to_1_and_keep_the_mean(spec):
-    protection = parse(spec, Path())
+    protection = parsed(spec)
     base = getattr(protection.numbers, "base", 1)
     numbers = np.arange(0, 80, base)
     windows = windows_of(protection, PublishedTables.of(numbers), known_of(len(numbers)))
@@ -298,7 +298,7 @@ def test_the_chances_of_all_that_can_be_published_sum_to_1_and_keep_the_mean(spe
 
 @pytest.mark.parametrize("spec", SPECS)
 def test_the_truth_lies_in_every_window_and_in_what_is_known(spec):
-    protection, generator = parse(spec, Path()), np.random.default_rng(41)
+    protection, generator = parsed(spec), default_rng(41)
     true = generator.integers(0, 3_000, 5_000) // generator.integers(1, 300, 5_000)
     published = publish(protection, with_keys(true, true, true + 20, generator), generator)
     known = replace(known_of(5_000), least=np.maximum(true - 2, 0), most=true + 1)
@@ -313,7 +313,7 @@ def test_the_truth_lies_in_every_window_and_in_what_is_known(spec):
 
 @pytest.mark.parametrize("spec", [spec for spec in SPECS if "threshold" not in spec])
 def test_no_published_number_is_further_off_than_the_largest_error(spec):
-    protection, generator = parse(spec, Path()), np.random.default_rng(42)
+    protection, generator = parsed(spec), default_rng(42)
     true = generator.integers(0, 300, 5_000)
     published = publish(protection, with_keys(true, true + 20, true + 20, generator), generator)
     largest = 0 if protection.numbers is None else protection.numbers.largest_error
@@ -326,7 +326,7 @@ def test_no_published_number_is_further_off_than_the_largest_error(spec):
     ["none", "round:base=1", "round-random:base=1", "suppress:below=1", "cell-key:D=2,V=0", "threshold:people=1", "area:people=1"],
 )  # fmt: skip
 def test_at_strength_zero_every_number_is_exact_and_its_window_has_one_count(spec):
-    protection, generator = parse(spec, Path()), np.random.default_rng(1)
+    protection, generator = parsed(spec), default_rng(1)
     true = np.arange(1, 200)
     published = publish(protection, with_keys(true, true, true, generator), generator)
     windows = windows_of(protection, published, known_of(len(true), most=10**6))
@@ -343,11 +343,11 @@ def test_the_same_draw_gives_the_same_numbers_and_another_draw_others():
 
 def test_no_numbers_at_all_are_no_problem():
     for spec in SPECS:
-        assert len(windows_of(parse(spec, Path()), drawn(spec, tables_of([])), known_of(0)).logs) == 0
+        assert len(windows_of(parsed(spec), drawn(spec, tables_of([])), known_of(0)).logs) == 0
 
 
 def test_steps_without_a_protection_of_numbers_are_exact():
-    published = publish(Protection("none", "no protection"), tables_of([7]), np.random.default_rng(0))
+    published = publish(Protection("none", "no protection"), tables_of([7]), default_rng(0))
     assert list(published.numbers) == [7]
 
 

@@ -1,13 +1,12 @@
 """The attacker's posterior is the one that counting every data set gives, whatever the protection."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
 from math import lgamma
 
 import numpy as np
 import pytest
+from numpy.random import default_rng
 
 from tests.attacked_worlds import (
     discrete_noise,
@@ -18,12 +17,9 @@ from tests.attacked_worlds import (
     published,
     system_of,
 )
-from tests.inside import DISAGREE, PRESETS, Effort, System, Windows, posterior, posterior_module, without_truth
+from tests.inside import DISAGREE, PRESETS, Effort, Windows, posterior, posterior_module, without_truth
 
-FAMILIES = (
-    "none", "round:base=3", "round:base=5", "round-random:base=3", "cell-key:D=2,V=0.9,js=0", "cell-key:D=2,V=2,js=1",
-    "suppress:below=4", "suppress:below=3,secondary=lp", "threshold:people=3", "noise:0.8",
-)  # fmt: skip
+FAMILIES = ["none", "round:base=3", "round:base=5", "round-random:base=3", "cell-key:D=2,V=0.9,js=0", "cell-key:D=2,V=2,js=1", "suppress:below=4", "suppress:below=3,secondary=lp", "threshold:people=3", "noise:0.8"]  # fmt: skip
 SHAPE = 0.6
 LONG = Effort(records=60_000, rounds=1)
 
@@ -34,12 +30,12 @@ def tiny_world(spec, seed):
     sizes = [(2, 3), (3, 2), (2, 4), (3, 3)] if is_suppressed else [(2, 2), (2, 3), (3, 2)]
     size = (2, 2) if "secondary" in spec or "noise" in spec else sizes[seed % len(sizes)]
     [system] = drawn_systems(1, *size, SHAPE, 0.8, seed)
-    counts = np.random.default_rng([seed, 7]).integers(0, 4, size) if is_suppressed else system.truth.reshape(size)
+    counts = default_rng([seed, 7]).integers(0, 4, size) if is_suppressed else system.truth.reshape(size)
     system = system_of(np.minimum(counts, 4), system.expected.reshape(size), seed)
     return system, published(system, spec, seed)[1]
 
 
-def difference(system, windows, of, seed) -> float:
+def difference(system, windows, of, seed):
     """The largest difference of a chance between the sampler, given `of`, and enumeration."""
     found = posterior(of[0], SHAPE, of[1], [seed], LONG)
     assert found.is_finished
@@ -64,12 +60,12 @@ def test_chances_are_those_of_all_data_sets_in_many_worlds(spec):
 
 def noisy_world(seed):
     system, _ = tiny_world("noise:0.8", seed)
-    random = np.random.default_rng([seed, 8])
+    random = default_rng([seed, 8])
     noisy = system.exact.counts + discrete_noise(0.8, len(system.lines), random)
     return system, noisy, is_cell(system)
 
 
-def without(windows, dropped) -> Windows:
+def without(windows, dropped):
     """The windows, but some numbers tell nothing."""
     sizes = np.where(dropped, 0, np.diff(windows.starts))
     kept = np.repeat(~dropped, np.diff(windows.starts))
@@ -105,7 +101,7 @@ def test_minus_one_as_the_mark_of_a_withheld_number_is_seen():
 
 def test_the_truth_is_not_looked_at():
     system, windows = tiny_world("round-random:base=3", 5)
-    random = np.random.default_rng(1)
+    random = default_rng(1)
     exact = replace(system.exact, counts=random.permutation(system.exact.counts), keys=system.exact.keys[::-1].copy())
     other = replace(system, truth=random.permutation(system.truth), exact=exact)
     first, second = (posterior(of, SHAPE, windows, [1], Effort()) for of in (system, other))
@@ -120,7 +116,7 @@ def test_a_number_without_window_tells_nothing_and_a_known_group_needs_no_sampli
     system, windows = tiny_world("none", 3)
     found = posterior(system, SHAPE, windows, [1], Effort(records=0, rounds=0))
     assert np.array_equal(found.is_one, system.exact.counts == 1)
-    nothing = without(windows, np.ones(len(windows.firsts), dtype=np.bool_))
+    nothing = without(windows, np.ones(len(windows.firsts), bool))
     prior = posterior(system, SHAPE, nothing, [1], LONG)
     share = SHAPE / (SHAPE + system.expected)
     assert np.abs(prior.is_present[system.leaves] - (1 - share**SHAPE)).max() < 0.01
@@ -133,10 +129,10 @@ def test_windows_that_nothing_fits_are_reported():
     assert not posterior(system, SHAPE, replace(windows, firsts=firsts), [1], Effort()).is_finished
 
 
-def either_or(large, fit) -> tuple[System, float, Windows]:
+def either_or(large, fit):
     """Counts of one area that are each 1 or a large number, if these differ; only their sum is known."""
     system = system_of(fit[None, :], np.full((1, len(fit)), 0.05))
-    firsts, sizes = np.zeros((2, len(system.lines)), dtype=np.int64)
+    firsts, sizes = np.zeros((2, len(system.lines)), int)
     firsts[system.leaves], sizes[system.leaves] = 1, large
     firsts[0], sizes[0] = fit.sum(), 1
     starts = np.concatenate([[0], np.cumsum(sizes)])
@@ -148,7 +144,7 @@ def either_or(large, fit) -> tuple[System, float, Windows]:
 def test_a_walk_that_finds_no_start_takes_the_solvers(monkeypatch):
     """Which of twelve counts are large, a walk can't find. Without a start it says what is certain."""
     monkeypatch.setattr(posterior_module, "_MOST_BLOCKS", 4)
-    large = np.random.default_rng(1).integers(500, 1_000, 13)
+    large = default_rng(1).integers(500, 1_000, 13)
     large[12] = 1
     fit = np.where(np.arange(13) % 2, large, 1)
     world = either_or(large, fit)
@@ -174,7 +170,7 @@ def test_a_walk_that_finds_in_and_out_again_takes_the_solvers_start_later(monkey
         return 0.9 if blocks[chain] == 60 // 4 + 1 else share, recorded
 
     monkeypatch.setattr(posterior_module._Chain, "_walk", inside_once)
-    large = np.random.default_rng(1).integers(500, 1_000, 12)
+    large = default_rng(1).integers(500, 1_000, 12)
     fit = np.where(np.arange(12) % 2, large, 1)
     world = either_or(large, fit)
     found = posterior(*world, [1], Effort(records=100, rounds=1), lambda _: fit)
@@ -197,9 +193,9 @@ def test_chains_go_round_where_exact_sums_leave_one_long_way():
     """Each row and each column has two withheld counts, so all of them rise and fall together."""
     size = 7
     is_open = np.eye(size, dtype=np.int64) + np.roll(np.eye(size, dtype=np.int64), 1, axis=1)
-    truth, expected = 4 * is_open, np.random.default_rng(1).gamma(2, 2, (size, size)) + 0.5
+    truth, expected = 4 * is_open, default_rng(1).gamma(2, 2, (size, size)) + 0.5
     system = system_of(truth, expected)
-    is_withheld = np.zeros(len(system.lines), dtype=np.bool_)
+    is_withheld = np.zeros(len(system.lines), bool)
     is_withheld[system.leaves] = truth.ravel() > 0
     sizes = np.where(is_withheld, 40, 1)
     sizes[(system.lines == 1) | (system.lines == 2)] = 0  # halves
@@ -224,7 +220,7 @@ def called(spec, groups, shape=0.3):
     return tuple(map(np.concatenate, zip(*both, strict=True)))
 
 
-def is_calibrated(chances, is_one, least) -> bool:
+def is_calibrated(chances, is_one, least):
     """Whether claims are right as often as they say, but for 4.5 standard errors and the sampler's 0.005."""
     claimed = chances >= least
     expected, spread = chances[claimed].sum(), np.sqrt((chances * (1 - chances))[claimed].sum())

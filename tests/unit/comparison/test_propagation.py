@@ -1,11 +1,10 @@
 """Bounds that follow from published numbers by adding and subtracting."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np
 import pytest
+from numpy.random import default_rng
 
 from tests.inside import Rows, propagated, relations_of
 from tests.random_systems import random_system
@@ -14,7 +13,7 @@ from tests.seeds import seeds
 
 def bounds(numbers, windows, most=9):
     unknowns = 1 + max(max(parts) for parts in numbers)
-    low, high = np.array(windows, dtype=np.int64).T
+    low, high = np.array(windows, int).T
     return propagated(Rows.of_lists(numbers), low, high, np.full(unknowns, most))
 
 
@@ -45,7 +44,7 @@ def test_windows_that_contradict_each_other_fit_no_data_set():
 
 def test_a_number_is_a_sum_in_every_way_that_the_numbers_allow():
     """Four tracts' cells, two sexes of two cells: the county is the sum of its tracts and of its sexes."""
-    rows = random_system(np.random.default_rng(1), tracts=3, cells=4, crossed=False).exact.parts
+    rows = random_system(default_rng(1), tracts=3, cells=4, crossed=False).exact.parts
     totals, parts_of = relations_of(rows, 12)
     sums = {}
     for place, total in enumerate(totals.tolist()):
@@ -67,7 +66,7 @@ def test_equal_numbers_have_equal_bounds():
 
 @pytest.mark.parametrize("seed", seeds(6, 20))
 def test_bounds_hold_for_every_data_set_that_fits(seed):
-    rng = np.random.default_rng([40, seed])
+    rng = default_rng([40, seed])
     numbers = [[0], [1, 2], [3], [0, 1, 2, 3], [1, 3], [0, 2]]
     rows = Rows.of_lists(numbers)
     truth = rng.integers(0, 4, size=4)
@@ -82,5 +81,5 @@ def test_bounds_hold_for_every_data_set_that_fits(seed):
     assert np.all(found.row_high <= high)
 
 
-def _fits(sums, low, high) -> bool:
+def _fits(sums, low, high):
     return bool(np.all((low <= sums) & (sums <= high)))

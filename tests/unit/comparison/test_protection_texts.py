@@ -1,15 +1,15 @@
 """Texts of protections, presets with their sources, and explanations with their examples."""
 
-from __future__ import annotations
-
 import re
 from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.random import default_rng
 
-from tests.cases import cases_of
+from tests.cases import cases_of, values_of
+from tests.counted_census import parsed
 from tests.inside import (
     GROUPS,
     GROUPS_OF,
@@ -58,19 +58,19 @@ from tests.inside import (
     ),
 )
 def test_a_text_has_one_canonical_form_which_gives_the_same_protection(text, canonical):
-    protection = parse(f" {text} ", Path())
+    protection = parsed(f" {text} ")
     assert protection.spec == canonical
-    again = parse(canonical, Path())
+    again = parsed(canonical)
     assert (again.spec, again.name) == (protection.spec, protection.name)
 
 
 def test_steps_go_to_their_places():
-    protection = parse("swap:rate=0.1+area:people=40+threshold:people=10+suppress:below=3,zeros=withheld", Path())
+    protection = parsed("swap:rate=0.1+area:people=40+threshold:people=10+suppress:below=3,zeros=withheld")
     assert protection.records == Swapping(0.1)
     assert protection.selections == (Threshold(40, is_of_areas=True), Threshold(10, is_of_areas=False))
     assert protection.numbers == Rounding(ROUNDING_EXACT, 3, zeros_shown=False)
-    assert parse("round:ladder=drb", Path()).numbers == Rounding(REVIEW_BOARD, withheld_below=15)
-    assert parse("none", Path()).numbers is None
+    assert parsed("round:ladder=drb").numbers == Rounding(REVIEW_BOARD, withheld_below=15)
+    assert parsed("none").numbers is None
 
 
 def test_safetab_takes_a_directory_of_parameters(tmp_path):
@@ -127,7 +127,7 @@ def test_safetab_takes_a_directory_of_parameters(tmp_path):
 def test_every_mistake_in_a_text_is_found_at_once(case):
     text, *messages = case
     with pytest.raises(InvalidInput) as refusal:
-        parse(text, Path())
+        parsed(text)
     assert len(refusal.value.findings) == len(messages)
     for message in messages:
         assert message in str(refusal.value)
@@ -144,8 +144,8 @@ def test_a_table_that_does_not_sum_to_1_is_refused_with_its_row(tmp_path):
 def test_secondary_suppression_without_or_tools_is_refused(monkeypatch):
     monkeypatch.setattr(spec_text_module, "is_available", lambda: False)
     with pytest.raises(InvalidInput, match=r"Install it: pip install ortools\."):
-        parse("suppress:below=3,secondary=lp", Path())
-    assert parse("suppress:below=3", Path()).numbers == Rounding(ROUNDING_EXACT, 3)
+        parsed("suppress:below=3,secondary=lp")
+    assert parsed("suppress:below=3").numbers == Rounding(ROUNDING_EXACT, 3)
 
 
 # Presets
@@ -157,7 +157,7 @@ def test_every_preset_is_canonical_and_has_a_source():
     specs = [preset.spec for preset in PRESETS]
     assert len(set(specs)) == len(specs)
     for preset in PRESETS:
-        assert parse(preset.spec, Path()).spec == preset.spec
+        assert parsed(preset.spec).spec == preset.spec
         assert set(GROUPS_OF[preset.spec]) <= set(GROUPS)
         assert preset.source is not None
         assert preset.source.published
@@ -205,15 +205,15 @@ def test_without_or_tools_a_group_has_all_others_and_says_what_was_left_out(monk
 
 
 def test_a_protection_that_equals_a_preset_gets_its_name_and_source():
-    named = with_source(parse("round-random:fixed=yes,base=3", Path()))
+    named = with_source(parsed("round-random:fixed=yes,base=3"))
     assert named.source is not None
     assert named.source.agency == "Stats NZ"
-    own = with_source(parse("round-random:base=7", Path()))
+    own = with_source(parsed("round-random:base=7"))
     assert (own.name, own.source) == ("random rounding to base 7", None)
 
 
 def test_the_like_of_ons_changes_about_14_percent_of_the_counts_above_0():
-    numbers = parse("cell-key:D=3,V=0.14", Path()).numbers
+    numbers = parsed("cell-key:D=3,V=0.14").numbers
     stays = numbers.chances[1:, 3]  # type: ignore[union-attr]
     assert ((stays > 0.85) & (stays < 0.87)).all()
 
@@ -234,15 +234,17 @@ def test_the_list_names_every_preset_with_published_and_assumed():
 
 @pytest.mark.parametrize(
     ("name", "strength", "line"),
-    [
-        ("none", "exact", ["area 1, cell 1", "1", "1"]),
-        ("rounding", "easy to explain", ["area 3", "41", "40", "40", "40"]),
-        ("random-rounding", "keeps the mean", ["area 1, cell 1", "1"]),
-        ("cell-key", "zero stays zero", ["area 1, cell 1", "1"]),
-        ("thresholds", "published is exact", ["area 2", "7", "7", "withheld"]),
-        ("swapping", "adds up", ["area 1, cell 1", "1", "0"]),
-        ("safetab", "formal guarantee", ["area 2", "7", "withheld"]),
-    ],
+    values_of(
+        """
+        "none" | "exact" | ["area 1, cell 1", "1", "1"]
+        "rounding" | "easy to explain" | ["area 3", "41", "40", "40", "40"]
+        "random-rounding" | "keeps the mean" | ["area 1, cell 1", "1"]
+        "cell-key" | "zero stays zero" | ["area 1, cell 1", "1"]
+        "thresholds" | "published is exact" | ["area 2", "7", "7", "withheld"]
+        "swapping" | "adds up" | ["area 1, cell 1", "1", "0"]
+        "safetab" | "formal guarantee" | ["area 2", "7", "withheld"]
+        """
+    ),
 )
 def test_an_explanation_begins_with_what_the_method_is_good_at_and_ends_with_ten_numbers(name, strength, line):
     text = explanation(name)
@@ -252,16 +254,16 @@ def test_an_explanation_begins_with_what_the_method_is_good_at_and_ends_with_ten
     assert text == explanation(name)
 
 
-def example_tables() -> ExactTables:
+def example_tables():
     """Ten numbers of one group: two cells and the total of each of three areas, and all areas."""
     parts = Rows.of_lists([[0], [1], [0, 1], [2], [3], [2, 3], [4], [5], [4, 5], [0, 1, 2, 3, 4, 5]])
     counts = np.array([1, 3, 2, 5, 17, 24])
-    keys = np.random.default_rng(10).integers(0, 2**64, len(counts), dtype=np.uint64)
+    keys = default_rng(10).integers(0, 2**64, len(counts), dtype=np.uint64)
     group, people = np.repeat([[4, 7, 41], [30, 900, 2000]], 3, axis=1)
     return ExactTables(parts.sums(counts), parts.sums(keys), np.append(group, 52), np.append(people, 2930), parts)
 
 
-def example_of(name) -> dict[str, list[str]]:
+def example_of(name):
     """The columns of the ten numbers by their headings, as they are printed."""
     after = explanation(name).split("Ten numbers of one group\n\n")[1]
     rows = [re.split("  +", line) for line in after.split("\n\n")[0].splitlines()]
@@ -270,7 +272,16 @@ def example_of(name) -> dict[str, list[str]]:
 
 @pytest.mark.parametrize(
     ("name", "examples"),
-    [("none", 1), ("rounding", 3), ("random-rounding", 2), ("suppression", 2), ("cell-key", 2), ("thresholds", 2)],
+    values_of(
+        """
+        "none" | 1
+        "rounding" | 3
+        "random-rounding" | 2
+        "suppression" | 2
+        "cell-key" | 2
+        "thresholds" | 2
+        """
+    ),
 )
 def test_the_examples_are_what_the_protections_publish(name, examples):
     columns, tables = example_of(name), example_tables()
@@ -278,7 +289,7 @@ def test_the_examples_are_what_the_protections_publish(name, examples):
     assert len(columns.pop("")) == 10
     assert len(columns) == examples
     for spec, printed in columns.items():
-        numbers = publish(parse(spec, Path()), tables, np.random.default_rng(10)).numbers.tolist()
+        numbers = publish(parsed(spec), tables, default_rng(10)).numbers.tolist()
         assert printed == ["withheld" if number is None else f"{number:,}" for number in numbers]
 
 

@@ -4,8 +4,6 @@ Shares and means of independent draws are compared with exact chances at 6 stand
 once in 10^8 comparisons, and keys are fixed, so it fails always or never.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
@@ -16,6 +14,7 @@ import numpy as np
 import pyarrow.dataset as ds
 import pytest
 
+from tests.cases import cases_of
 from tests.inside import (
     SAFETAB_P,
     AddressedBits,
@@ -29,10 +28,8 @@ from tests.inside import (
     LossCurve,
     NoProgress,
     PrivacyDefinition,
-    Publication,
     Rows,
     RunOptions,
-    RunPlan,
     Selector,
     Stage,
     System,
@@ -65,7 +62,7 @@ MARGIN = next(number for number, line in enumerate(LINES, start=1) if line.run =
 DRAWS = 1_500
 
 
-def attacked(world, tables, level, entity=0, families=9) -> tuple[AttackedArea, Publication, RunPlan]:
+def attacked(world, tables, level, entity=0, families=9):
     """An area of a world, and what a run with the usual key publishes of it."""
     checked = read_inputs(*world)
     inputs = checked.require()
@@ -83,23 +80,23 @@ def attacked(world, tables, level, entity=0, families=9) -> tuple[AttackedArea, 
     return area, publication, plan
 
 
-def plan_of_world(world, product=SAFETAB_P, **changes) -> RunPlan:
+def plan_of_world(world, product=SAFETAB_P, **changes):
     files = read_public_files(*world).require()
     return plan_of(replace(files, config=replace(files.config, product=product, **changes))).require()
 
 
-def person_in(total, in_sex=1, in_cell=1, has_cells=True) -> System:
+def person_in(total, in_sex=1, in_cell=1, has_cells=True):
     """A group of one tract that counts a person, in three unknowns: her cell, the rest of her sex, and others."""
     lists = [[0, 1, 2], [0, 1], [0]][: 3 if has_cells else 1]
     truth = np.array([in_cell, in_sex - in_cell, total - in_sex])
     rows, size = Rows.of_lists(lists), len(lists)
-    keys, zeros = np.arange(size, dtype=np.uint64), np.zeros(size, dtype=np.int64)
+    keys, zeros = np.arange(size, dtype=np.uint64), np.zeros(size, int)
     exact = ExactTables(rows.sums(truth), keys, np.full(size, total), np.full(size, 1000), rows)
     lines = np.array([0, MARGIN, CELL])[:size]
     return System("", "", truth, truth.astype(float), exact, zeros, lines, zeros, zeros + 10**6, np.array([size - 1]))
 
 
-def area_of(plan, *systems, total_only=False, level="TRACT") -> AttackedArea:
+def area_of(plan, *systems, total_only=False, level="TRACT"):
     """The systems, as groups of the first iteration of the level's detailed groups."""
     of_level = next(
         p for p in plan.levels if p.level.geography.label == level and p.level.iterations.name == "Detailed"
@@ -110,7 +107,7 @@ def area_of(plan, *systems, total_only=False, level="TRACT") -> AttackedArea:
     return AttackedArea("", 1000, (level,), (AreaOfLevel(0, 0, "", 1000),), words, "alone", 1.0, systems)
 
 
-def copies_of(area, plan) -> SafeTabCopies:
+def copies_of(area, plan):
     targets = [Target(system, np.arange(len(system.lines))) for system in area.systems]
     return SafeTabCopies(area, plan, targets, DRAWS, is_absent=False)
 
@@ -122,7 +119,13 @@ def households(both_products):
 
 @pytest.mark.parametrize("tables", ["as-released", "every-group"])
 @pytest.mark.parametrize(
-    ("name", "out", "table", "level"), [("p", "people", "T01", "STATE"), ("h", "households", "T03", "COUNTY")]
+    ("name", "out", "table", "level"),
+    cases_of(
+        """
+        p | people | T01 | STATE
+        h | households | T03 | COUNTY
+        """
+    ),
 )
 def test_the_numbers_are_those_of_a_run_with_the_same_key(both_products, name, out, table, level, tables):
     area, publication, plan = attacked(World.of(both_products / name), tables, level)
@@ -194,7 +197,7 @@ def test_equal_bits_give_equal_publications(both_products):
         assert first.numbers.filled(-(10**9)).tobytes() == second.numbers.filled(-(10**9)).tobytes()
 
 
-def plan_with_budget(world, budget) -> RunPlan:
+def plan_with_budget(world, budget):
     config = world.config()
     thresholds = {level: [12, 20, 35] for level in config["thresholds_p"]}
     budgets = {key: budget for key in config if key.startswith("privacy_budget_p_level_2") and config[key]}
@@ -212,12 +215,12 @@ def plan(world):
 def half_sigma(monkeypatch):
     def half(counts, shape, right):
         noise = noisy_count(counts, shape, right) - counts.confidential_counts
-        return counts.confidential_counts + np.round(noise / 2).astype(np.int64)
+        return counts.confidential_counts + np.round(noise / 2).astype(int)
 
     return lambda: monkeypatch.setattr(tabulate_level_module, "noisy_count", half)
 
 
-def distance_from_one(area, plan) -> np.ndarray:
+def distance_from_one(area, plan):
     """In standard errors, for each system: how far the mean of P(y | without) / P(y | with) is from 1 over draws y
     with the person. It is 1 if the windows are the chances of what is published."""
     copies = copies_of(area, plan)
@@ -292,7 +295,7 @@ def test_the_documents_have_the_bound_of_2020():
     )
 
 
-def advantage_of(sigma_squared, counts) -> float:
+def advantage_of(sigma_squared, counts):
     """The exact advantage against counts that a person changes by 1."""
     return float(LossCurve((ChangedCounts(DiscreteGaussian(sigma_squared), counts),)).delta(Fraction(0)).mid())
 
@@ -338,11 +341,11 @@ def test_narrow_noise_has_the_bound_of_any_mechanism(world):
 @pytest.fixture
 def half_drawn(monkeypatch):
     drawn = membership_module.drawn_noise
-    halved = lambda *given: np.round(drawn(*given) / 2).astype(np.int64)  # noqa: E731
+    halved = lambda *given: np.round(drawn(*given) / 2).astype(int)  # noqa: E731
     return lambda: monkeypatch.setattr(membership_module, "drawn_noise", halved)
 
 
-def own_bound(plan) -> float:
+def own_bound(plan):
     """The bound of one tract's numbers: the loss of the two draws that a person changes by 1, not of nine groups."""
     design = next(each.design for each in plan.levels if str(each.level) == "(TRACT, Detailed)")
     variances = [float(design.noise(stage).sigma_squared) for stage in (Stage.STAGE_1, Stage.STAGE_2)]
@@ -364,7 +367,7 @@ def test_membership_is_below_the_bound_of_the_tables_and_half_sigma_above(world,
     assert membership_of_safetab(area, plan, seed, 1_600) > bound
 
 
-def advantage_of_copies(area, plan, all_draws) -> float:
+def advantage_of_copies(area, plan, all_draws):
     """The advantage against the real algorithm, which measures copies of the groups with and without the person."""
     targets = [Target(system, np.arange(len(system.lines))) for system in area.systems]
     counts = np.repeat(np.concatenate([system.exact.counts for system in area.systems]), all_draws)

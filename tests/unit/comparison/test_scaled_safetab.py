@@ -1,17 +1,15 @@
 """SafeTab with scaled budgets: exact losses, the noise and numbers that they give, and a line in the sweep."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
 
+from tests.counted_census import parsed
 from tests.inside import (
     SWEEP,
     Claims,
@@ -67,7 +65,7 @@ def test_a_quarter_of_the_budgets_is_a_quarter_of_the_loss_and_four_times_the_va
         }
     assert membership_bound(scaled) < membership_bound(plan)
     assert membership_bound(plan) < membership_bound(plan, is_changed=True) <= 1
-    assert guarantee_of(parse("safetab:scale=0.25", Path()), scaled) != guarantee_of(parse("safetab", Path()), plan)
+    assert guarantee_of(parsed("safetab:scale=0.25"), scaled) != guarantee_of(parsed("safetab"), plan)
     assert world.inputs.plan is plan
 
 
@@ -98,7 +96,7 @@ def test_a_guarantee_says_why_there_is_none_and_what_was_checked(world):
         ("suppress:below=3,secondary=lp", None, fixed),
         ("swap:rate=0.05+suppress:below=3,secondary=lp", found, "none stated" + checked),
     ):
-        assert guarantee_of(parse(spec, Path()), world.inputs.plan, attacked) == said
+        assert guarantee_of(parsed(spec), world.inputs.plan, attacked) == said
 
 
 def test_a_scale_gives_the_numbers_of_parameters_with_such_budgets(census, world):

@@ -1,14 +1,14 @@
 """Secondary suppression: nothing withheld can be computed by the reader that the rule states, and little is lost."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys
 
 import numpy as np
 import pytest
+from numpy.random import default_rng
 
+from tests.cases import values_of
 from tests.inside import ExactTables, IntegerProgram, Rows, rounding_module, secondary
 from tests.random_systems import random_system, system_of, tables_of
 from tests.seeds import seeds
@@ -17,11 +17,11 @@ LIMIT = 20.0
 ROW = [[0], [1], [2], [3], [0, 1, 2, 3]]
 
 
-def small(tables) -> np.ndarray:
+def small(tables):
     return (tables.counts >= 1) & (tables.counts <= 2)
 
 
-def protected(tables, is_primary=None, *, zeros_shown=True, limit=LIMIT, **given) -> list[bool]:
+def protected(tables, is_primary=None, *, zeros_shown=True, limit=LIMIT, **given):
     """Which numbers are withheld, all in time."""
     is_withheld, not_finished = secondary(
         tables, small(tables) if is_primary is None else is_primary, zeros_shown=zeros_shown, limit=limit, **given
@@ -30,7 +30,7 @@ def protected(tables, is_primary=None, *, zeros_shown=True, limit=LIMIT, **given
     return is_withheld.tolist()
 
 
-def exactly_known(tables, is_withheld, least) -> list[int]:
+def exactly_known(tables, is_withheld, least):
     """The withheld numbers that have one possible value, for a reader who knows that withheld ones are `least` or more."""
     known = []
     for number in np.flatnonzero(is_withheld).tolist():
@@ -41,7 +41,7 @@ def exactly_known(tables, is_withheld, least) -> list[int]:
     return known
 
 
-def _is_possible(tables, is_withheld, least, number, low, high) -> bool:
+def _is_possible(tables, is_withheld, least, number, low, high):
     program = IntegerProgram()
     for _ in range(int(tables.parts.members.max()) + 1):
         program.add_unknown(0, 10**6)
@@ -69,13 +69,15 @@ def test_a_row_in_which_the_usual_bound_of_zero_protects_nothing():
 
 @pytest.mark.parametrize(
     ("counts", "width", "pattern"),
-    [
-        ([1, 0, 0, 8], 1, "x..x."),  # shown zeros stay and hide nothing
-        ([1, 0, 0, 0], 1, "x...x"),  # a total that equals its only cell is withheld with it
-        ([1, 3, 4, 90], 2, "xx..."),  # a 3 beside the 1 leaves 1 to 3
-        ([1, 3, 4, 90], 4, "xxx.."),  # with 3 and 4 it can be 1 to 6
-        ([5, 6, 7, 8], 1, "....."),  # nothing to protect
-    ],
+    values_of(
+        """
+        [1, 0, 0, 8] | 1 | "x..x."  # shown zeros stay and hide nothing
+        [1, 0, 0, 0] | 1 | "x...x"  # a total that equals its only cell is withheld with it
+        [1, 3, 4, 90] | 2 | "xx..."  # a 3 beside the 1 leaves 1 to 3
+        [1, 3, 4, 90] | 4 | "xxx.."  # with 3 and 4 it can be 1 to 6
+        [5, 6, 7, 8] | 1 | "....."  # nothing to protect
+        """
+    ),
 )
 def test_as_much_is_withheld_as_the_width_needs(counts, width, pattern):
     assert protected(system_of(counts, ROW).exact, width=width) == [mark == "x" for mark in pattern]
@@ -97,7 +99,7 @@ def test_a_group_smaller_than_the_width_is_protected():
 @pytest.mark.parametrize("seed", seeds(3, 8))
 def test_the_stated_reader_computes_nothing(seed):
     """Three levels, places across tracts."""
-    tables = random_system(np.random.default_rng([43, seed]), tracts=5).exact
+    tables = random_system(default_rng([43, seed]), tracts=5).exact
     is_withheld = np.array(protected(tables))
     assert np.all(is_withheld[small(tables)])
     assert np.all(tables.counts[is_withheld] > 0)
@@ -108,7 +110,7 @@ def test_a_bound_of_zero_is_seen():
     """The same check, with the pattern that the usual bound gives, finds numbers that are exactly known."""
     known = 0
     for seed in (3, 4, 5):
-        tables = random_system(np.random.default_rng([43, seed]), tracts=5).exact
+        tables = random_system(default_rng([43, seed]), tracts=5).exact
         pattern = rounding_module._Pattern(tables, small(tables), zeros_shown=True, width=1)
         pattern.room = pattern.values
         rounding_module._protect(pattern, 1, LIMIT)
@@ -125,7 +127,7 @@ def test_a_dropped_equation_is_seen():
     assert exactly_known(tables, [*protected(without), False], least=1) == [0]
 
 
-def uneven() -> ExactTables:
+def uneven():
     """Half people could move here, whole ones can't: the linear programs alone leave the last number exactly known."""
     return system_of([4, 4, 2, 0, 1, 1], [[1, 2, 3], [1, 5], [2, 3, 4], [0, 3, 5], [0, 2, 5], [3, 5]]).exact
 
@@ -138,14 +140,14 @@ def test_the_audit_protects_what_only_half_people_protected(monkeypatch):
 
 
 def test_a_limit_that_comes_first_is_said():
-    tables = random_system(np.random.default_rng(1)).exact
+    tables = random_system(default_rng(1)).exact
     is_withheld, not_finished = secondary(tables, small(tables), zeros_shown=True, limit=-1.0)
     assert is_withheld.tolist() == small(tables).tolist()
     assert not_finished
 
 
 def test_the_same_tables_give_the_same_pattern():
-    tables = random_system(np.random.default_rng(2)).exact
+    tables = random_system(default_rng(2)).exact
     assert protected(tables) == protected(tables)
 
 
@@ -162,7 +164,7 @@ for number, cells in enumerate(json.load(sys.stdin)):
 """
 
 
-def judged(tables, folder) -> list[dict[tuple[str, str], str]]:
+def judged(tables, folder):
     """The status of every number by tau-ARGUS, which writes true values into the folder that it works in."""
     given = json.dumps(tables)
     done = subprocess.run(
@@ -172,7 +174,7 @@ def judged(tables, folder) -> list[dict[tuple[str, str], str]]:
     return [{(row, column): status for row, column, status in line} for line in lines]
 
 
-def table_of(cells) -> tuple[ExactTables, list[tuple[str, str]]]:
+def table_of(cells):
     """A table of two dimensions with its totals, and the names of its numbers as tau-ARGUS has them."""
     place = np.arange(cells.size).reshape(cells.shape)
     numbers = {(f"r{row}", f"c{column}"): [int(place[row, column])] for row, column in np.ndindex(*cells.shape)}
@@ -185,7 +187,7 @@ def table_of(cells) -> tuple[ExactTables, list[tuple[str, str]]]:
 @pytest.mark.slow
 def test_as_few_numbers_are_withheld_as_by_tau_argus(tmp_path):
     """Tables without zeros and the usual bound of 0: the program that tau-ARGUS solves to the optimum."""
-    rng = np.random.default_rng(44)
+    rng = default_rng(44)
     worlds = [rng.integers(1, 13, size=(rng.integers(4, 8), rng.integers(3, 6))) for _ in range(20)]
     judgements = judged([cells.tolist() for cells in worlds], tmp_path)
     ours = optimal = 0
@@ -203,5 +205,5 @@ def test_as_few_numbers_are_withheld_as_by_tau_argus(tmp_path):
 
 
 def test_where_nothing_is_small_nothing_is_withheld():
-    nobody = ExactTables(*(np.zeros(2, dtype=kind) for kind in (int, np.uint64, int, int)), Rows.of_lists([[0], [0]]))
-    assert protected(nobody, np.zeros(2, dtype=np.bool_)) == [False, False]
+    nobody = ExactTables(*(np.zeros(2, kind) for kind in (int, np.uint64, int, int)), Rows.of_lists([[0], [0]]))
+    assert protected(nobody, np.zeros(2, bool)) == [False, False]

@@ -1,7 +1,5 @@
 """Differencing of overlapping areas, and how many people are unique."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -20,12 +18,12 @@ from tests.inside import (
 )
 
 
-def area_of(lists, truth, cells=1) -> AttackedArea:
+def area_of(lists, truth, cells=1):
     """Areas, by the atoms that they hold; each atom has some cells with the same people."""
     rows = Rows.of_lists([[atom * cells + cell for atom in atoms for cell in range(cells)] for atoms in lists])
     unknowns = np.repeat(truth, cells)
     counts = rows.sums(unknowns)
-    size, zeros = len(lists), np.zeros(len(lists), dtype=np.int64)
+    size, zeros = len(lists), np.zeros(len(lists), int)
     exact = ExactTables(counts, zeros.astype(np.uint64), counts, counts, rows)
     system = System(
         "", "Xish", unknowns, unknowns.astype(float), exact, np.arange(size), zeros, zeros, zeros, zeros[:0]
@@ -34,7 +32,7 @@ def area_of(lists, truth, cells=1) -> AttackedArea:
     return AttackedArea("", 1, ("TRACT",), areas, ("",), "alone", 1.0, [system])
 
 
-def published(area, widths=1) -> Publication:
+def published(area, widths=1):
     """Windows of the given size, from the truth on; an empty one tells nothing."""
     counts = area.systems[0].exact.counts
     sizes = np.broadcast_to(np.array(widths), counts.shape)

@@ -1,7 +1,5 @@
 """Swapping on files: new DATA that a run reads, with the same people in other places."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import numpy as np
@@ -37,7 +35,7 @@ WHERE = ["TABBLKST", "TABBLKCOU", "TABTRACTCE", "TABBLK"]
 HOUSEHOLD = "HOUSEHOLD"
 
 
-def write_people(folder, people=8_000, **more) -> World:
+def write_people(folder, people=8_000, **more):
     folder.mkdir()
     size = SizeRequest(people, states=1, counties=3, tracts=9)
     write_census(folder, CensusRequest(size, iterations=40, **more).checked().require(), NoProgress())
@@ -49,11 +47,11 @@ def swapped(world, folder, swapping=HI, seed=1):
     return swapped_data(world.data, folder, swapping, read_inputs(*world).require(), seed)
 
 
-def records_of(data, table="person-records") -> pa.Table:
+def records_of(data, table="person-records"):
     return pa.concat_tables(pq.read_table(path) for path in sorted((data / table).iterdir()))
 
 
-def places_of(records) -> list[str]:
+def places_of(records):
     return ["".join(row) for row in zip(*(records[name].to_pylist() for name in WHERE), strict=True)]
 
 
@@ -67,7 +65,7 @@ def after(census, tmp_path_factory):
     return swapped(census, tmp_path_factory.mktemp("swapped"))
 
 
-def homes_of(data) -> list:
+def homes_of(data):
     return pq.read_table(data / PERSON_HOUSEHOLD_FILE)[HOUSEHOLD].to_pylist()
 
 
@@ -200,7 +198,7 @@ def test_any_census_can_be_swapped_once_its_households_are_known(tmp_path):
     (path,) = (path for path in world.data.iterdir() if path.name.startswith(record.table))
     old = places(pq.read_table(path))
     order = sorted(range(len(old)), key=old.__getitem__)
-    home = np.empty(len(old), dtype=np.int64)
+    home = np.empty(len(old), int)
     home[order] = np.cumsum([n % 2 == 0 or old[order[n]] != old[order[n - 1]] for n in range(len(order))]) - 1
     pq.write_table(pa.table({HOUSEHOLD: home}), world.data / PERSON_HOUSEHOLD_FILE)
     data = swapped(world, tmp_path / "out", Swapping(0.5, geography=(0.0, 0.0, 1.0)))

@@ -1,10 +1,10 @@
 """Swapping on arrays: whom it swaps, what it leaves as it is, and what a swapped number tells."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
+from numpy.random import default_rng
 
+from tests.cases import values_of
 from tests.inside import Households, Known, Swapping, Windows, windows_before_swapping
 
 LO = Swapping(0.05, (0.0, 1.0, 0.0), (1.0, 0.0, 0.0))
@@ -12,10 +12,10 @@ HI = Swapping(0.5, (0.25, 0.5, 0.25), (0.3, 0.4, 0.3))
 CHI_SQUARE_AT_1E_6 = {4: 33.4, 5: 35.9, 6: 38.3, 7: 40.5, 8: 42.7}  # by degrees of freedom
 
 
-def world(households=80_000, *, states=2, size=None) -> Households:
+def world(households=80_000, *, states=2, size=None):
     """States of 5 counties of 5 tracts of 20 blocks, and households of 1 to 7 people."""
     tract = np.repeat(np.arange(states * 25), 20)
-    random = np.random.default_rng(5)
+    random = default_rng(5)
     sizes = random.choice(np.arange(1, 8), households, p=[0.28, 0.34, 0.16, 0.12, 0.06, 0.03, 0.01])
     areas = np.sort(random.integers(0, len(tract), households))
     is_unique = random.random(households) < 0.1
@@ -23,11 +23,11 @@ def world(households=80_000, *, states=2, size=None) -> Households:
     return Households(areas, sizes, is_unique, np.stack([tract, tract // 5, tract // 25]))
 
 
-def swapped(people, swapping, seed=1) -> Households:
-    return swapping.protect(people, np.random.default_rng(seed))
+def swapped(people, swapping, seed=1):
+    return swapping.protect(people, default_rng(seed))
 
 
-def marked(people) -> Households:
+def marked(people):
     """The same households, each in a smallest area of its own, so that every swap is seen."""
     around = people.around[:, people.areas]
     return Households(np.arange(len(people.areas)), people.sizes, people.is_unique, around)
@@ -67,7 +67,16 @@ def test_blocks_keep_their_people_unless_sizes_may_differ():
 
 
 @pytest.mark.parametrize("households", [80_000, 300])
-@pytest.mark.parametrize(("geography", "stays_in"), [((1.0, 0.0, 0.0), 0), ((0.2, 0.8, 0.0), 1), ((0.3, 0.4, 0.3), 2)])
+@pytest.mark.parametrize(
+    ("geography", "stays_in"),
+    values_of(
+        """
+        (1.0, 0.0, 0.0) | 0
+        (0.2, 0.8, 0.0) | 1
+        (0.3, 0.4, 0.3) | 2
+        """
+    ),
+)
 def test_nobody_goes_further_than_the_parameters_allow(households, geography, stays_in):
     people = world(households)
     after = swapped(people, Swapping(0.5, (0.25, 0.5, 0.25), geography))
@@ -100,24 +109,24 @@ def test_the_share_who_leave_follows_from_the_parameters(swapping):
     """About 80,000 households leave independently: 0.01 is more than five standard errors."""
     people = world()
     tract = people.around[0]
-    of_tract = np.bincount(tract[people.areas], people.sizes).astype(np.int64)
+    of_tract = np.bincount(tract[people.areas], people.sizes).astype(int)
     shares = swapping.leaving_shares(of_tract, np.arange(50) // 5, np.arange(50) // 25)
     leaves = tract[swapped(people, swapping).areas] != tract[people.areas]
     assert abs((shares * of_tract).sum() / of_tract.sum() - np.average(leaves, weights=people.sizes)) < 0.01
     assert swapping is not LO or not shares.any()
 
 
-def known(numbers, expected, most=10**6) -> Known:
-    zeros = np.zeros(numbers, dtype=np.int64)
-    return Known(zeros, zeros + most, zeros + expected, zeros.astype(np.bool_))
+def known(numbers, expected, most=10**6):
+    zeros = np.zeros(numbers, int)
+    return Known(zeros, zeros + most, zeros + expected, zeros.astype(bool))
 
 
-def exact(counts) -> Windows:
+def exact(counts):
     """Windows of numbers that are published as they are."""
     return Windows(counts, np.arange(len(counts) + 1), np.zeros(len(counts)))
 
 
-def chances_of(leaving, expected, true_counts, numbers=120) -> np.ndarray:
+def chances_of(leaving, expected, true_counts, numbers=120):
     """P(swapped count | true count): a row for each true count."""
     windows = windows_before_swapping(exact(np.arange(numbers)), known(numbers, expected), leaving)
     chances = np.zeros((true_counts, numbers))
@@ -162,7 +171,7 @@ def test_windows_of_several_swapped_counts_are_weighted_sums():
     assert np.exp(logs[:20]) == pytest.approx(wanted, abs=1e-12)
 
 
-def chi_square(seen, chances) -> tuple[float, int]:
+def chi_square(seen, chances):
     """The statistic of counts 0, 1, ... with everything expected fewer than 8 times in one class, and its degrees."""
     wanted = chances * seen.sum()
     classes = int(np.argmax(wanted[1:] < 8)) + 1
@@ -178,8 +187,8 @@ def test_the_likelihood_agrees_with_swapping_people_who_live_alone():
     """
     people = world(160_000, size=1)
     tract = people.around[0]
-    group = np.repeat(np.arange(400), 100)[np.random.default_rng(9).permutation(40_000)]
-    member = np.random.default_rng(8).permutation(160_000)[:40_000]
+    group = np.repeat(np.arange(400), 100)[default_rng(9).permutation(40_000)]
+    member = default_rng(8).permutation(160_000)[:40_000]
     after = swapped(people, HI)
     before_counts, after_counts = (
         np.bincount(group * 50 + tract[at.areas[member]], minlength=20_000) for at in (people, after)

@@ -1,7 +1,5 @@
 """Utility: the same tables and measures for every protection, checked against counts made another way."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from collections import Counter
@@ -29,7 +27,7 @@ from tests.worlds.people import write_small_census
 from tests.worlds.world import World
 
 SAFETAB = protection("safetab", is_safetab=True)
-BLOCK = ("TABBLKST", "TABBLKCOU", "TABTRACTCE", "TABBLK")
+BLOCK = ["TABBLKST", "TABBLKCOU", "TABTRACTCE", "TABBLK"]
 TRACT = "(TRACT, Detailed)"
 
 
@@ -76,17 +74,17 @@ def drawn(truth, change, largest_error=None, *, spec="own", runs=1, seed=1, **gi
     return utility(protection(spec, change, largest_error), truth, runs=runs, seed=seed, **given)
 
 
-def rows_of(table, *, of_totals=True, **wanted) -> list[dict]:
+def rows_of(table, *, of_totals=True, **wanted):
     wanted = {"kind": "all", "size_class": "all"} | wanted
     return [row for row in table.to_pylist() if row | wanted == row and (row["sort"] == "total") == of_totals]
 
 
-def of_tracts(table) -> dict:
+def of_tracts(table):
     (row,) = rows_of(table, level=TRACT)
     return row
 
 
-def totals_of(census) -> dict[str, dict[int, int]]:
+def totals_of(census):
     """By level and index of group."""
     levels = ((str(level.plan), census.known.totals(level.plan)) for level in census.levels.values())
     return {

@@ -1,9 +1,5 @@
 """Utility for households, whose published totals choose tables, and for censuses that are specified."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import pytest
 
 from tests.counted_census import counted, nearest_5, protection
@@ -14,7 +10,7 @@ from tests.worlds.specified.nz_case import full_keys, write_nz_case
 pytestmark = pytest.mark.slow
 
 
-def written(folder, which) -> tuple[Path, Path]:
+def written(folder, which):
     if which == "households":
         world = write_small_households(folder / "world")
         return world.parameters, world.data
@@ -33,7 +29,7 @@ def truth(request, tmp_path_factory):
         yield census
 
 
-def sums(table) -> dict[tuple[str, str, str], tuple[int, int]]:
+def sums(table):
     """Numbers, and their absolute errors together, of groups with somebody in them."""
     return {
         (row["level"], row["kind"], row["sort"]): (row["numbers"], round(row["mean_absolute_error"] * row["numbers"]))
@@ -45,7 +41,7 @@ def sums(table) -> dict[tuple[str, str, str], tuple[int, int]]:
 def test_safetab_has_the_numbers_of_accuracy(truth):
     found = sums(utility(protection("safetab", is_safetab=True), truth, runs=2, seed=3))
     assessment = assess(truth.inputs, truth.known, RunOptions(test_key=key_of_seed(3)), 2, NoProgress())
-    expected: dict[tuple[str, str, str], tuple[int, int]] = {}
+    expected = {}
     several = truth.inputs.plan.config.product.has_several_families
     for row in accuracy_table(assessment, "given").to_pylist():
         if row["size_class"] == "1 or more" and row["table"] == "all" and row["number"] != "combined total":
