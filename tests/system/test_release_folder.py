@@ -106,6 +106,9 @@ def test_csv_files_have_the_numbers_of_the_parquet_files_each_total_once(out, tm
     assert len(totals) == len(set(totals))
     done("export", out, tmp_path / "csv")
     assert [(tmp_path / "csv" / "numbers" / path.name).read_bytes() for path in files] == [*map(Path.read_bytes, files)]
+    for resource in json.loads((tmp_path / "csv" / "datapackage.json").read_text())["resources"]:
+        named = [field["name"] for field in resource["schema"]["fields"]]
+        assert named == pc.read_csv(tmp_path / "csv" / resource["path"]).column_names
 
 
 def _text(value):

@@ -32,7 +32,7 @@ from safetab.privacy.ledger import Ledger
 from safetab.privacy.measurement_event import MeasurementEvent
 from safetab.products.product import Product, Selector, Shape, TableFamily
 from safetab.release.coterminous import Copies, SetsOfPasses, sets_of_passes
-from safetab.release.numbers.level_numbers import NO_INTERVAL, NumberKinds, Numbers, NumbersOfLevel
+from safetab.release.numbers.level_numbers import NO_INTERVAL, NumberKinds, Numbers, NumbersOfLevel, interval_around
 from safetab.release.numbers.published_groups import NO_DONOR, PublishedGroups, joined, merged
 from safetab.release.release_options import ReleaseOptions, ReleaseRule
 from safetab.release.release_universe import Universe, universe_of_run
@@ -262,8 +262,9 @@ def _assess_intervals(tally: LevelTally, part: _GroupsOfShape, plain: Errors) ->
     truth = plain.truths[:, 0]
     is_shown = plain.is_shown[:, 0]
     is_selected = low != NO_INTERVAL
-    is_within = np.abs(plain.errors[:, 0]) <= plain.margins[:, USUAL]
-    is_holding = np.where(is_selected, (low <= truth) & (truth <= high), is_within)
+    around = interval_around(part.numbers.unclamped[part.rows], plain.margins[:, USUAL])
+    low, high = (np.where(is_selected, *ends) for ends in zip((low, high), around, strict=True))
+    is_holding = (low <= truth) & (truth <= high)
     tally.add_intervals(part.seen_of(is_shown), is_selected[is_shown], is_holding[is_shown])
     return np.asarray(is_holding)
 

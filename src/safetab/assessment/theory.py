@@ -109,7 +109,8 @@ class LevelTheory:
         """P[the release's 95 % interval of a shown total holds its true size], for each size."""
         if shape is self._total and self.suppression_threshold is not None:
             return _selection_aware_covered(self._noise, self.suppression_threshold, sizes)
-        return self.error(TOTAL, shape, sizes).covered[USUAL]
+        covered = self.error(TOTAL, shape, sizes).covered[USUAL]
+        return np.where(sizes == 0, (1 + covered) / 2, covered)  # intervals end at 0: only noise above misses it
 
     @cached_property
     def margin_fails_up_to(self) -> int | None:

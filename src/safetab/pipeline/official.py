@@ -141,7 +141,7 @@ def _inputs(files: Sequence[Path], request: OfficialRequest, command: FindingsOf
         missing = [table_id for table_id in product.table_ids if table_id not in read]
         if missing:
             message = f"no file has {shortened(missing)}. Give the files of all tables, or leave it out."
-            command.error("--complete", message)
+            command.error("--complete", message, is_of_files=True)
     found = config.findings + lists.findings + publication.findings
     found += geography.findings + tables.findings + command.findings
     is_wrong = request.geography is not None and geography.value is None
