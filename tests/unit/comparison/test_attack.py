@@ -13,7 +13,6 @@ from tests.inside import (
     Chances,
     Claims,
     Publication,
-    Windows,
     _named_example,
     attack_module,
     baseline,
@@ -148,7 +147,6 @@ def test_the_baseline_knows_the_total_of_the_whole_area_alone():
     assert found.named == Claims(0, 0)
     assert found.presence.claims == 0
     windows = attack_module.total_alone(crowd)
-    assert isinstance(windows, Windows)
     assert [windows.of(number)[1].tolist() for number in range(9)] == [[]] * 6 + [[0.0], [], []]
     assert windows.of(6)[0] == 8
 

@@ -9,20 +9,14 @@ from tests.inside import (
     EngineSettings,
     LocalEngine,
     PeopleOfArea,
-    RecordCounter,
-    RunInputs,
-    TableFiles,
     people_of_area,
     read_inputs,
 )
-
-Counted = tuple[RunInputs, RecordCounter]
 
 
 def _counted(demo_census, folder, threads):
     folder.mkdir()
     inputs = read_inputs(demo_census / "parameters", demo_census / "data").require()
-    assert isinstance(inputs.records, TableFiles)
     engine = LocalEngine(inputs.records, inputs.files, EngineSettings(folder, threads=threads), print)
     engine.check()
     engine.prepare()

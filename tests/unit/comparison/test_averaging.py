@@ -80,7 +80,6 @@ def test_noise_with_one_budget_is_as_exact_as_its_totals():
 def test_the_example_is_a_wrong_total_whose_splits_sum_to_the_right_one():
     groups, protection = groups_of(6), parsed("cell-key:D=2,V=0.9")
     shown = averaging_example(groups, protection, 1)
-    assert shown is not None
     (_, total), *splits = shown.published
     place = int(shown.about.split()[1].strip(","))
     assert shown.truth == f"{groups.by_value[place].sum():,}" != total
