@@ -30,8 +30,7 @@ def system_of(truth, expected, seed=0):
     rows = Rows.of_lists([[area * cells + cell for area in of for cell in line] for of in inside for line in lines])
     counts, positions = rows.sums(truth.ravel()), np.repeat(np.arange(areas + 1), len(lines))
     keys = np.array([default_rng([seed, n]).integers(0, 2**64, dtype=np.uint64) for n in range(truth.size)])
-    totals = counts[:: len(lines)][positions]
-    exact = ExactTables(counts, rows.sums(keys), totals, np.full(len(rows), 10_000), rows)
+    exact = ExactTables(counts, rows.sums(keys), counts[:: len(lines)][positions], np.full(len(rows), 10_000), rows)
     leaves = np.array([a * len(lines) + len(lines) - cells + cell for a in range(areas) for cell in range(cells)])
     line = np.tile(np.arange(len(lines)), areas + 1)
     wide = np.zeros(len(rows), int), np.full(len(rows), 10_000)
@@ -60,8 +59,7 @@ def noise_windows(noisy, sigma, tells):
         [-((count - value) ** 2) / (2 * sigma**2) for count in range(max(value, 0) + 8)] if tells_it else []
         for value, tells_it in zip(noisy.tolist(), tells, strict=True)
     ]
-    starts = np.cumsum([0, *map(len, lists)])
-    return Windows(np.zeros(len(lists), int), starts, np.concatenate([np.zeros(0), *lists]))
+    return Windows(np.zeros(len(lists), int), np.cumsum([0, *map(len, lists)]), np.concatenate([np.zeros(0), *lists]))
 
 
 def discrete_noise(sigma, size, random):
@@ -84,8 +82,7 @@ def published(system, spec, seed):
         return PublishedTables.of(noisy), noise_windows(noisy, sigma, is_cell(system))
     protection = parsed(spec)
     tables = publish(protection, system.exact, random)
-    known = Known.of(system)
-    return tables, windows_of(protection, tables, known)
+    return tables, windows_of(protection, tables, Known.of(system))
 
 
 def publication_of(area, spec, seed=1):
@@ -114,8 +111,7 @@ def enumerated(system, shape, windows):
         first, logs = windows.of(number)
         if len(logs):
             at = sets[members].sum(axis=0) - first
-            inside = np.where((at >= 0) & (at < len(logs)), logs[np.clip(at, 0, len(logs) - 1)], -np.inf)
-            logs_of_set += inside
+            logs_of_set += np.where((at >= 0) & (at < len(logs)), logs[np.clip(at, 0, len(logs) - 1)], -np.inf)
     sets, logs_of_set = sets[:, np.isfinite(logs_of_set)], logs_of_set[np.isfinite(logs_of_set)]
     chances = np.exp(logs_of_set - logs_of_set.max())
     chances /= chances.sum()

@@ -43,8 +43,7 @@ class Changed:
 
 
 def protection(spec, change=None, largest_error=None, **steps):
-    numbers = None if change is None else Changed(change, largest_error)
-    return Protection(spec, spec, None, numbers=numbers, **steps)
+    return Protection(spec, spec, None, numbers=None if change is None else Changed(change, largest_error), **steps)
 
 
 def nearest_5(tables, _):

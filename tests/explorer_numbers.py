@@ -1,5 +1,7 @@
 """Every number of the explorer, from the Python package: what the page is compared with."""
 
+from __future__ import annotations
+
 import random
 import re
 from bisect import bisect_left
@@ -11,6 +13,7 @@ from math import ceil
 from types import MappingProxyType
 
 from safetab.tuning import (
+    Tuning,
     compare_noises,
     concerns,
     least_budget,
@@ -24,9 +27,16 @@ from tests.inside import (
     US,
     FamilyConfig,
     JointLoss,
+    Pass,
+    PopulationGroupLevel,
     PrivacyDefinition,
+    Product,
+    RunConfig,
+    Shape,
     Stage,
+    TableFamily,
     Thresholds,
+    TunedLevel,
     epsilon_of_rho,
     level_key,
     production_of_2020,
@@ -38,11 +48,11 @@ CONFIDENCES = {"90": Fraction(9, 10), "95": Fraction(19, 20), "99": Fraction(99,
 STAGES = {"stage_1": Stage.STAGE_1, "stage_2": Stage.STAGE_2, "total_only": Stage.TOTAL_ONLY}
 
 
-def middle(ball):
+def middle(ball) -> float:
     return float(ball.mid())
 
 
-def numbers_of(tuning):
+def numbers_of(tuning: Tuning) -> dict:
     """The page's `results`, nested in the same way."""
     config = tuning.config
     losses = {one.name: tuning.loss_of(one) for one in config.passes} | {"whole_run": tuning.loss}
@@ -70,11 +80,11 @@ def numbers_of(tuning):
     }
 
 
-def family_in_key(product, family):
+def family_in_key(product: Product, family: TableFamily) -> TableFamily | None:
     return family if product.has_several_families else None
 
 
-def tuned_levels(tuning):
+def tuned_levels(tuning: Tuning) -> dict[str, TunedLevel]:
     """Of all table families, by the page's key."""
     product = tuning.config.product
     return {
@@ -84,7 +94,7 @@ def tuned_levels(tuning):
     }
 
 
-def level_numbers(tuning, tuned):
+def level_numbers(tuning: Tuning, tuned: TunedLevel) -> dict:
     design = tuned.design
     stages = {name: design.noise(stage) for name, stage in STAGES.items() if stage in design.stages}
     return {
@@ -105,7 +115,7 @@ def level_numbers(tuning, tuned):
     }
 
 
-def smallest_published(tuned, confidence):
+def smallest_published(tuned: TunedLevel, confidence: Fraction) -> int | None:
     """The least true size at which a group is published with this confidence; None where nothing is suppressed."""
     design = tuned.design
     if design.suppression_threshold is None:
@@ -115,7 +125,7 @@ def smallest_published(tuned, confidence):
     return bisect_left(sizes, True, key=lambda size: middle(design.publication_chance(size)) >= confidence)
 
 
-def margin_numbers(tuned, confidence):
+def margin_numbers(tuned: TunedLevel, confidence: Fraction) -> dict:
     margins = tuned.design.margins(confidence)
     told = {"stage_1": margins.stage_1_total, "total_only": margins.total_only}
     of_shapes = tuned.family.shapes if Stage.STAGE_2 in tuned.design.stages else ()
@@ -125,12 +135,12 @@ def margin_numbers(tuned, confidence):
     return {name: value for name, value in told.items() if value is not None}
 
 
-def loss_numbers(config, loss):
+def loss_numbers(config: RunConfig, loss) -> dict:
     told = reported_loss(config.privacy_definition, loss)
-    return {name: getattr(told, name) for name in ["unbounded", "bounded", "unbounded_epsilon", "bounded_epsilon"]}
+    return {name: getattr(told, name) for name in ("unbounded", "bounded", "unbounded_epsilon", "bounded_epsilon")}
 
 
-def numbers_at(tuned, size):
+def numbers_at(tuned: TunedLevel, size: int) -> dict:
     """The page's `atSize`."""
     design = tuned.design
     relative = {
@@ -149,14 +159,14 @@ def numbers_at(tuned, size):
     }
 
 
-def likeliest_shape(tuned, size):
+def likeliest_shape(tuned: TunedLevel, size: int) -> Shape:
     """What a group of so many people most likely gets; the coarsest of those that are as likely."""
     chances = tuned.design.shape_chances(size)
     most = max(middle(chance) for chance in chances.values())
     return next(shape for shape, chance in chances.items() if middle(chance) > most - 1e-9)
 
 
-def setting_of(config):
+def setting_of(config: RunConfig) -> dict:
     """A configuration as the page's controls hold it."""
     keys = [
         (one, level, level_key(level, family_in_key(config.product, one.family)))
@@ -177,7 +187,7 @@ def setting_of(config):
     }
 
 
-def decimal(number):
+def decimal(number: Fraction) -> str:
     for places in range(40):
         if (number * 10**places).denominator == 1:
             digits = str(int(number * 10**places)).rjust(places + 1, "0")
@@ -185,7 +195,7 @@ def decimal(number):
     raise ValueError(number)
 
 
-def random_config(base, seed):
+def random_config(base: RunConfig, seed: int) -> RunConfig:
     """Budgets over six powers of ten, thresholds of all sizes, both definitions, some levels and passes left out.
 
     Some have noise that can't be drawn.
@@ -224,20 +234,22 @@ def random_config(base, seed):
     )
 
 
-def _random_thresholds(dice, family):
+def _random_thresholds(dice: random.Random, family: TableFamily) -> dict[PopulationGroupLevel, Thresholds]:
     return {
         level: Thresholds(tuple(sorted(int(10 ** dice.uniform(0, 5.5)) for _ in family.finer))) for level in US.levels
     }
 
 
-def can_be_drawn(tuning):
+def can_be_drawn(tuning: Tuning) -> bool:
     return all(tuned.design.can_be_drawn for tuned in tuned_levels(tuning).values())
 
 
 class ExactNumbers:
     """Looks up what a `data-number` of the page means, in Python."""
 
-    def __init__(self, tuning, asked, pinned=None, other=None):
+    def __init__(
+        self, tuning: Tuning, asked: Asked, pinned: ExactNumbers | None = None, other: RunConfig | None = None
+    ) -> None:
         """`other` is what the page has in force for the other product; 2020's if nothing was set."""
         if tuning.config.specification is None:
             product = next(product for product in PRODUCTS if product is not tuning.config.product)
@@ -249,21 +261,28 @@ class ExactNumbers:
         self._results = numbers_of(tuning)
         self._level = tuned_levels(tuning)
 
-    def of(self, path):
+    def of(self, path: str) -> object:
         """None where the page shows that there is no number."""
         head, *rest = path.split("/")
-        if head in self._results:
+        if head in {"levels", "loss", "epsilon_curve", "groups", "empty_published"}:
             return _inside(self._results, path.split("/"))
-        return getattr(self, f"_{head}")(*rest)
-
-    def _kept(self, _, *rest):
-        return self._pinned.of("/".join(rest))
+        return {
+            "at": self._at,
+            "budget_for": self._budget_for,
+            "threshold_for": self._threshold_for,
+            "best": self._best,
+            "noise": self._noise,
+            "multiplicities": self._multiplicities,
+            "compare": self._compare,
+            "joint": self._joint,
+            "kept": lambda _, *rest: self._pinned.of("/".join(rest)),
+        }[head](*rest)
 
     @property
-    def warnings(self):
+    def warnings(self) -> object:
         return self._results["warnings"]
 
-    def _at(self, key, size, *rest):
+    def _at(self, key: str, size: str, *rest: str) -> object:
         tuned = self._level[key]
         if rest == ("published",):  # asked for at many levels and sizes: no more is computed than needed
             return middle(1 - tuned.design.suppression_chance(int(size)))
@@ -280,15 +299,16 @@ class ExactNumbers:
         return _inside(found, rest)
 
     @cache  # noqa: B019 - lives as long as a test
-    def _at_size(self, key, size):
+    def _at_size(self, key: str, size: int) -> dict:
         return numbers_at(self._level[key], size)
 
-    def _budget_for(self, key, margin, confidence, what):
+    def _budget_for(self, key: str, margin: str, confidence: str, what: str) -> object:
         tuned = self._any_level(key)  # a budget can be asked for where there is none yet
         found = least_budget(tuned, int(margin), CONFIDENCES[confidence])
-        return None if found is None else getattr(found, {"exact_margin": "margin"}.get(what, what))
+        names = {"budget": "budget", "exact_margin": "margin", "paper_budget": "paper_budget", "saving": "saving"}
+        return None if found is None else getattr(found, names[what])
 
-    def _any_level(self, key):
+    def _any_level(self, key: str) -> TunedLevel:
         product = self._tuning.config.product
         return next(
             one.level(level)
@@ -297,7 +317,7 @@ class ExactNumbers:
             if level_key(level, family_in_key(product, one.family)) == key
         )
 
-    def _threshold_for(self, *words):
+    def _threshold_for(self, *words: str) -> object:
         key, table, number, relative, confidence, what, *people = words
         tuned = self._level[key]
         kind = tuned.family.shape(table).kind(number)
@@ -306,30 +326,30 @@ class ExactNumbers:
             return ceil(found.size * Fraction(people[0]))
         return getattr(found, what)
 
-    def _compare(self, side, *rest):
+    def _compare(self, side: str, *rest: str) -> object:
         path = "/".join(rest)
         if side == "difference":
             return self.of(path) - self._pinned.of(path)
         return (self if side == "b" else self._pinned).of(path)
 
     @cached_property
-    def _best_by_pass(self):
+    def _best_by_pass(self) -> dict:
         """All table families of a pass together."""
         proportions = {key: Fraction(value) for key, value in self._asked.proportions.items()}
         total, confidence = Fraction(self._asked.total), CONFIDENCES[self._asked.total_confidence]
-        levels = {one: {} for one in self._tuning.config.passes}
+        levels: dict[Pass, dict[str, TunedLevel]] = {one: {} for one in self._tuning.config.passes}
         for key in proportions:
             tuned = self._level[key]
             levels[tuned.facts.level.geography.tabulation_pass][key] = tuned
         return {one.name: smallest_margins(of_pass, total, proportions, confidence) for one, of_pass in levels.items()}
 
-    def _best(self, first, second):
+    def _best(self, first: str, second: str) -> object:
         if first in {"spent", "left"}:
             return getattr(self._best_by_pass[second], first)
         found = self._best_by_pass[self._level[first].facts.level.geography.tabulation_pass.name]
         return (found.margins if second == "margin" else found.budgets)[first]
 
-    def _joint(self, number, _, what):
+    def _joint(self, number: str, _: str, what: str) -> object:
         losses = list(self._both.rows())[int(number)][1]
         if what == "epsilon":
             return epsilon_of_rho(max(losses.values()), DELTA)
@@ -339,7 +359,7 @@ class ExactNumbers:
     def _noises(self):
         return compare_noises(self._tuning, Fraction(self._asked.delta), CONFIDENCES[self._asked.noise_confidence])
 
-    def _noise(self, *words):
+    def _noise(self, *words: str) -> object:
         if words[0] != "rows":
             return getattr(self._noises, words[0])
         product = self._tuning.config.product
@@ -348,7 +368,7 @@ class ExactNumbers:
         names = {"margin": "margin", "gaussian_budget": "gaussian_rho", "geometric_budget": "geometric_epsilon"}
         return getattr(row, names[words[2]])
 
-    def _multiplicities(self, key, codes, what, confidence="95"):
+    def _multiplicities(self, key: str, codes: str, what: str, confidence: str = "95") -> object:
         row = multiplicities(self._level[key], CONFIDENCES[confidence])[int(codes) - 1]
         names = {"margins": "margin", "continuous_change": "deviation_change"}
         return getattr(row, names.get(what, what))
@@ -365,13 +385,13 @@ class Asked:
     noise_confidence: str
 
 
-def _inside(found, keys):
+def _inside(found: object, keys) -> object:
     for key in keys:
         found = found[key]
     return found
 
 
-def agrees_at(path, text, exact):
+def agrees_at(path: str, text: str, exact: object) -> bool:
     """Whether a number of the page is the exact one, to the digits that it shows; a loss is never below."""
     if exact is None or not re.search(r"(^|/)loss/|^epsilon_curve/|^noise/[a-z_]+$|/paper_budget$", path):
         return agrees(text, exact)
@@ -380,7 +400,7 @@ def agrees_at(path, text, exact):
     return 0 <= above <= max(Fraction(exact) / 10 ** (4 if path.endswith("paper_budget") else 9), last_of_epsilon)
 
 
-def agrees(text, exact):
+def agrees(text: str, exact: object) -> bool:
     """Whether the text is the exact number, to the digits that it shows."""
     in_words = {
         "\N{EN DASH}": lambda: exact is None,

@@ -187,7 +187,7 @@ _NAMES = {
     "products.all_products": "PRODUCTS product_named product_of_keys",
     "products.attributes": "Attribute TAKEN_COLUMNS plural_of",
     "products.bureau_columns": "BLOCKS BLOCK_COLUMNS BLOCK_DIGITS CODE_COLUMNS ETHNICITY_CODES RACE RACE_CODES",
-    "products.product": "Product Refusal Selector Shape Thresholds WantedCells",
+    "products.product": "Product Refusal Selector Shape TableFamily Thresholds WantedCells",
     "products.record": "CodeColumns NO_CODE RecordLayout",
     "products.record_field": "RuledColumn",
     "products.safetab_h.safetab_h": "HOUSEHOLD_TYPE SAFETAB_H TENURE TENURES",

@@ -136,8 +136,7 @@ def test_claims_of_presence_leave_out_groups_of_three_or_more():
     system = system_of(np.array([[1, 0], [2, 0], [3, 0], [0, 0], [0, 0]]), np.ones((5, 2)))
     called = np.zeros(len(system.lines))
     called[system.totals] = [0.95] * 4 + [0.94, 1.0]  # the whole area is no smallest area
-    found = exposure(area_of([system], 5, 0.5), [AttackFinding(Chances(0 * called, called))], 1)
-    assert found.presence == Claims(3, 2)
+    assert exposure(area_of([system], 5, 0.5), [AttackFinding(Chances(0 * called, called))], 1).presence == Claims(3, 2)
 
 
 def test_the_baseline_knows_the_total_of_the_whole_area_alone():

@@ -61,8 +61,7 @@ def test_every_number_is_what_the_engine_counts(counted, tables):
                 shape = plan.family.shapes[1]
                 cells = engine.cells(plan, {shape: index})[shape].confidential_counts[0]
                 lines = [line for line in shape.lines if line.cells < shape.cells]
-                expected = [cells[list(line.run)].sum() for line in lines]
-                assert system.exact.counts[number + 1 : end].tolist() == expected
+                assert system.exact.counts[number + 1 : end].tolist() == [cells[list(line.run)].sum() for line in lines]
                 compared += 1
     assert compared
 
@@ -84,8 +83,7 @@ def test_a_leaf_is_a_cell_or_a_lone_total_of_a_smallest_area(counted):
     for system in area.systems:
         assert {area.areas[place].level for place in system.areas[system.leaves].tolist()} == {area.smallest}
         assert (system.lines[system.leaves] > 0).all()
-        inside = system.exact.counts[system.leaves].sum()
-        assert inside == system.truth.sum(), "the leaves divide the group"
+        assert system.exact.counts[system.leaves].sum() == system.truth.sum(), "the leaves divide the group"
     for system in _area(counted, "as-released").area.systems:
         assert system.exact.counts[system.leaves].sum() == system.truth.sum()
 

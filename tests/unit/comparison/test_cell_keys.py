@@ -40,8 +40,7 @@ def test_tables_are_those_of_the_r_package(name, parameters):
 
 
 def test_the_example_of_the_packages_vignette():
-    table = table_of(2, 1.08, 1, 0.0, (True, True, False, True))
-    assert table[1].round(4).tolist() == [0, 0.5133, 0, 0.46, 0.0267]
+    assert table_of(2, 1.08, 1, 0.0, (True, True, False, True))[1].round(4).tolist() == [0, 0.5133, 0, 0.46, 0.0267]
 
 
 def test_the_example_of_the_packages_own_tests():
@@ -66,8 +65,7 @@ def test_every_row_is_a_distribution_with_mean_0_and_the_variance_at_most(parame
     assert np.abs(table @ changes).max() < 1e-9
     assert (table @ changes**2).max() < parameters[1] + 1e-9
     published = np.arange(len(table))[:, None] + changes
-    js = [*parameters, 0][2]
-    assert not table[(published < 0) | ((published > 0) & (published <= js))].any()
+    assert not table[(published < 0) | ((published > 0) & (published <= [*parameters, 0][2]))].any()
 
 
 def test_a_chance_to_stay_that_is_larger_than_asked_is_not_lowered():

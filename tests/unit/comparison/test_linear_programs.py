@@ -38,8 +38,7 @@ def test_an_integer_program_knows_that_halves_are_no_people():
     program = IntegerProgram()
     x, y = program.add_unknown(0, 5), program.add_unknown(1, 4, holes=[0, 2, 3, 9])
     program.add_row([x, y], [2, 1], 6, 6)
-    answer = program.solution(LIMIT)
-    assert answer.values.tolist() == [1, 4]
+    assert program.solution(LIMIT).values.tolist() == [1, 4]
     program.set_bounds(x, 2, 5)
     assert said(program) == NO_SOLUTION
 
@@ -73,8 +72,7 @@ def test_nothing_loads_or_tools_at_start_up():
     modules = "comparison.attacks.solver, comparison.protections.rounding, comparison.linear_programs"
     imports = "; ".join(f"import safetab.{module}" for module in modules.split(", "))
     words = f"{imports}; import sys; print([name for name in sys.modules if 'ortools' in name or name == 'pandas'])"
-    done = subprocess.run([sys.executable, "-c", words], capture_output=True, text=True, check=True)
-    assert done.stdout == "[]\n"
+    assert subprocess.run([sys.executable, "-c", words], capture_output=True, text=True, check=True).stdout == "[]\n"
 
 
 def test_where_or_tools_is_not_installed_it_is_said(monkeypatch):

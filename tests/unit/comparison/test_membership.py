@@ -110,8 +110,7 @@ class WholeSystem:
 
 
 def test_a_method_on_whole_systems_is_compared_with_and_without_the_person():
-    protection = Protection("x", "x", None, numbers=WholeSystem())
-    assert membership(area_with(9, 4), protection, 1) == 1
+    assert membership(area_with(9, 4), Protection("x", "x", None, numbers=WholeSystem()), 1) == 1
 
 
 def test_only_secondary_suppression_is_tested_on_whole_systems(monkeypatch):
@@ -135,8 +134,7 @@ def test_after_swapping_only_the_numbers_that_it_leaves_alone_are_read():
     assert membership(area, swapped, 1, unchanged={0}) == pytest.approx(best([9], 3), abs=FAR)
     assert membership(area, swapped, 1, unchanged={0, 1}) == pytest.approx(best([9, 4, 1], 3), abs=FAR)
     assert membership(area, parsed("swap:rate=0.05"), 1, unchanged={0}) == 1
-    whole = replace(swapped, numbers=WholeSystem())
-    assert membership(area, whole, 1, unchanged={0}) is None
+    assert membership(area, replace(swapped, numbers=WholeSystem()), 1, unchanged={0}) is None
 
 
 def test_a_count_outside_a_window_is_impossible_and_no_window_tells_nothing():

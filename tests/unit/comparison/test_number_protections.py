@@ -29,8 +29,7 @@ def tables_of(counts, keys=None, group=None, area=1_000):
     size = len(counts)
     scaled = np.array([int(key * 2**64) for key in keys or [0.0] * size], np.uint64)
     true = np.array(counts, int)
-    totals = true if group is None else np.full(size, group)
-    return ExactTables(true, scaled, totals, np.full(size, area))
+    return ExactTables(true, scaled, true if group is None else np.full(size, group), np.full(size, area))
 
 
 def drawn(spec, tables, seed=0):
@@ -222,8 +221,7 @@ def test_the_design_of_the_tables_does_not_limit_changed_records():
 def test_each_withheld_number_says_which_step_withheld_it_and_has_that_steps_window():
     protection = parsed("area:people=40+threshold:people=10+suppress:below=3")
     true = np.array([1, 1, 1, 30])
-    keys = np.zeros(4, np.uint64)
-    tables = ExactTables(true, keys, np.array([5, 5, 50, 50]), np.array([20, 100, 100, 100]))
+    tables = ExactTables(true, np.zeros(4, np.uint64), np.array([5, 5, 50, 50]), np.array([20, 100, 100, 100]))
     published = publish(protection, tables, default_rng(0))
     assert list(published.withheld_by) == [1, 2, 3, 0]
     assert list(published.numbers.data) == [0, 0, 0, 30]  # no true count below the mask
@@ -270,8 +268,7 @@ def test_windows_are_the_frequencies_of_what_is_published(spec):
     seen = published.numbers.data * 8 + published.withheld_by
     for each in np.unique(seen):
         number, withheld_by = divmod(int(each), 8)
-        is_here = seen == each
-        frequencies = np.bincount(true[is_here], minlength=most + 1) / draws
+        frequencies = np.bincount(true[(seen == each)], minlength=most + 1) / draws
         one = PublishedTables.of(np.array([number]), np.array([withheld_by]))
         first, logs = windows_of(protection, one, known_of(1, most=most)).of(0)
         chances = np.zeros(most + 1)
@@ -284,8 +281,7 @@ def test_windows_are_the_frequencies_of_what_is_published(spec):
 @pytest.mark.parametrize("spec", [spec for spec in SPECS if spec.startswith(("round-random", "cell-key"))])
 def test_the_chances_of_all_that_can_be_published_sum_to_1_and_keep_the_mean(spec):
     protection = parsed(spec)
-    base = getattr(protection.numbers, "base", 1)
-    numbers = np.arange(0, 80, base)
+    numbers = np.arange(0, 80, getattr(protection.numbers, "base", 1))
     windows = windows_of(protection, PublishedTables.of(numbers), known_of(len(numbers)))
     both = np.zeros((2, 61))
     for place, number in enumerate(numbers):
@@ -351,7 +347,6 @@ def test_steps_without_a_protection_of_numbers_are_exact():
 
 def test_of_equal_sums_with_equal_errors_the_last_one_alone_tells():
     rows, three = Rows.of_lists([[0, 1], [1], [0, 1]]), np.full(3, 2)
-    windows = between(three, three + 1, known_of(3))
-    once = told_once(windows, rows)
+    once = told_once(between(three, three + 1, known_of(3)), rows)
     assert [len(once.of(number)[1]) for number in range(3)] == [0, 2, 2]
     assert once.of(2)[0] == 2

@@ -32,8 +32,7 @@ def test_without_the_margin_nothing_follows():
 
 def test_a_number_is_bounded_by_numbers_inside_it():
     """The county's cell has three tracts of two atoms each: no atom is bounded from below, but the tracts are."""
-    numbers = [[0, 1], [2, 3], [4, 5], [0, 1, 2, 3, 4, 5]]
-    found = bounds(numbers, [(1, 9), (1, 9), (0, 9), (2, 2)])
+    found = bounds([[0, 1], [2, 3], [4, 5], [0, 1, 2, 3, 4, 5]], [(1, 9), (1, 9), (0, 9), (2, 2)])
     assert found.row_high.tolist() == [1, 1, 0, 2]
     assert found.unknown_high.tolist() == [1, 1, 1, 1, 0, 0]
 
@@ -67,8 +66,7 @@ def test_equal_numbers_have_equal_bounds():
 @pytest.mark.parametrize("seed", seeds(6, 20))
 def test_bounds_hold_for_every_data_set_that_fits(seed):
     rng = default_rng([40, seed])
-    numbers = [[0], [1, 2], [3], [0, 1, 2, 3], [1, 3], [0, 2]]
-    rows = Rows.of_lists(numbers)
+    rows = Rows.of_lists([[0], [1, 2], [3], [0, 1, 2, 3], [1, 3], [0, 2]])
     truth = rng.integers(0, 4, size=4)
     low = np.maximum(rows.sums(truth) - rng.integers(0, 3, size=6), 0)
     high = rows.sums(truth) + rng.integers(0, 3, size=6)

@@ -209,8 +209,7 @@ def test_a_protection_that_equals_a_preset_gets_its_name_and_source():
 
 
 def test_the_like_of_ons_changes_about_14_percent_of_the_counts_above_0():
-    numbers = parsed("cell-key:D=3,V=0.14").numbers
-    stays = numbers.chances[1:, 3]
+    stays = parsed("cell-key:D=3,V=0.14").numbers.chances[1:, 3]
     assert ((stays > 0.85) & (stays < 0.87)).all()
 
 
@@ -291,8 +290,7 @@ def test_the_examples_are_what_the_protections_publish(name, examples):
 
 def test_the_example_of_swapping_adds_up():
     cells = [int(number) for number in example_of("swapping")["after one swap"]]
-    parts = example_tables().parts
-    assert parts.sums(np.array([cells[place] for place in (0, 1, 3, 4, 6, 7)])).tolist() == cells
+    assert example_tables().parts.sums(np.array([cells[place] for place in (0, 1, 3, 4, 6, 7)])).tolist() == cells
 
 
 @pytest.mark.parametrize(

@@ -223,8 +223,7 @@ def half_sigma(monkeypatch):
 def distance_from_one(area, plan):
     """In standard errors, for each system: how far the mean of P(y | without) / P(y | with) is from 1 over draws y
     with the person. It is 1 if the windows are the chances of what is published."""
-    copies = copies_of(area, plan)
-    windows = copies.windows(AddressedBits(bytes.fromhex(KEY)))
+    windows = copies_of(area, plan).windows(AddressedBits(bytes.fromhex(KEY)))
     counts = np.concatenate([np.repeat(system.exact.counts, DRAWS) for system in area.systems])
     ratios = logs_at(windows, counts - 1) - logs_at(windows, counts)
     distances, end = [], 0
@@ -320,8 +319,7 @@ def test_noise_in_whole_numbers_is_that_of_a_slightly_narrower_normal_distributi
     tails = np.cumsum(chances / chances.sum())
     normal = NormalDist()
     places = [normal.inv_cdf(tail) for tail in tails[values < 0] if tail > 1e-200]
-    apart = max(-2 * places[-1], *np.diff(places))
-    assert apart <= (1 + 1 / (20 * sigma_squared)) / sigma
+    assert max(-2 * places[-1], *np.diff(places)) <= (1 + 1 / (20 * sigma_squared)) / sigma
 
 
 def test_narrow_noise_has_the_bound_of_any_mechanism(world):
@@ -361,8 +359,7 @@ def test_membership_is_below_the_bound_of_the_tables_and_half_sigma_above(world,
     plan = plan_with_budget(world, 3)
     area = area_of(plan, *([person_in(27)] * 40))
     bound = own_bound(plan)
-    measured = membership_of_safetab(area, plan, seed, 1_600)
-    assert 0 < measured < bound < membership_bound(plan)
+    assert 0 < membership_of_safetab(area, plan, seed, 1_600) < bound < membership_bound(plan)
     half_drawn()
     assert membership_of_safetab(area, plan, seed, 1_600) > bound
 

@@ -35,8 +35,7 @@ def area_of(lists, truth, cells=1):
 def published(area, widths=1):
     """Windows of the given size, from the truth on; an empty one tells nothing."""
     counts = area.systems[0].exact.counts
-    sizes = np.broadcast_to(np.array(widths), counts.shape)
-    starts = np.concatenate([[0], np.cumsum(sizes)])
+    starts = np.concatenate([[0], np.cumsum(np.broadcast_to(np.array(widths), counts.shape))])
     windows = Windows(counts, starts, np.zeros(int(starts[-1])))
     return Publication([PublishedTables.of(counts)], [windows], can_be_proven=True)
 

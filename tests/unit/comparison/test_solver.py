@@ -102,8 +102,7 @@ def test_proofs_are_those_of_enumeration(seed):
     is_proven, undecided = proven(world.system, world.windows, np.arange(10), LIMIT)
     assert is_proven.tolist() == world.proven_by_enumeration()
     assert undecided == 0
-    fit = any_fit(world.system, world.windows, LIMIT)
-    assert world.system.exact.parts.sums(fit).tolist() in world.fits
+    assert world.system.exact.parts.sums(any_fit(world.system, world.windows, LIMIT)).tolist() in world.fits
 
 
 def test_costs_choose_among_the_data_sets_that_fit():
@@ -170,12 +169,10 @@ def tract_of(people):
 def test_all_records_of_a_tract_follow_from_its_tables():
     system, windows, records = tract_of(TRACT)
     assert proven(system, windows, np.array(records), LIMIT)[0].sum() == 11
-    fit = any_fit(system, windows, LIMIT)
-    assert fit.tolist() == system.truth.tolist()
+    assert any_fit(system, windows, LIMIT).tolist() == system.truth.tolist()
 
 
 def test_two_people_who_could_change_blocks_are_not_proven():
     """Two of one sex, race and age group, in two blocks and of two ages: two data sets fit."""
     system, windows, records = tract_of([*TRACT[:9], (2, 0, 18), TRACT[10]])
-    found = proven(system, windows, np.array(records), LIMIT)[0]
-    assert np.flatnonzero(~found).tolist() == [4, 9]
+    assert np.flatnonzero(~proven(system, windows, np.array(records), LIMIT)[0]).tolist() == [4, 9]

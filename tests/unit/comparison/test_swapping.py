@@ -29,15 +29,13 @@ def swapped(people, swapping, seed=1):
 
 def marked(people):
     """The same households, each in a smallest area of its own, so that every swap is seen."""
-    around = people.around[:, people.areas]
-    return Households(np.arange(len(people.areas)), people.sizes, people.is_unique, around)
+    return Households(np.arange(len(people.areas)), people.sizes, people.is_unique, people.around[:, people.areas])
 
 
 @pytest.mark.parametrize("swapping", [LO, HI, Swapping(0.08, geography=(0.0, 1.0, 0.0), target="unique")])
 def test_the_share_of_households_that_are_swapped_is_the_rate(swapping):
     people = marked(world())
-    share = np.mean(swapped(people, swapping).areas != people.areas)
-    assert abs(share - swapping.rate) < 0.001
+    assert abs(np.mean(swapped(people, swapping).areas != people.areas) - swapping.rate) < 0.001
 
 
 @pytest.mark.parametrize("swapping", [LO, HI])

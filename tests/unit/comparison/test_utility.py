@@ -234,14 +234,12 @@ def test_one_total_too_many_breaks_the_sum_of_one_area_and_no_other(truth):
     table = drawn(truth, one_more)
     assert len(seen) == 1
     assert of_tracts(table).areas_not_additive_share * nested[TRACT].adds_up.sum() == pytest.approx(1)
-    areas = sum(each.areas or 0 for each in rows_of(table))
-    assert summary(table)["areas_not_additive"] * areas == pytest.approx(1)
+    assert summary(table)["areas_not_additive"] * sum(each.areas or 0 for each in rows_of(table)) == pytest.approx(1)
     assert {each.areas_not_additive_share for each in rows_of(table) if each.level != TRACT} <= {0, None}
 
 
 def test_moved_people_are_errors_that_add_up_and_fill_empty_groups(truth, moved):
-    swap = protection("swap", records=object())
-    table = utility(swap, truth, runs=5, seed=1, published=moved)
+    table = utility(protection("swap", records=object()), truth, runs=5, seed=1, published=moved)
     before, after = totals_of(truth), totals_of(moved)
     for level, totals in before.items():
         (row,) = rows_of(table, level=level)
