@@ -31,21 +31,21 @@ def _people(*ages):
 )
 def test_values_are_found_in_a_rising_list(wanted, positions, found):
     rising = np.array([1, 3, 5, 9])
-    places, is_found = find_sorted(rising, np.array(wanted, dtype=np.int64))
-    assert is_found.tolist() == found == is_in_sorted(rising, np.array(wanted, dtype=np.int64)).tolist()
+    places, is_found = find_sorted(rising, np.int64(wanted))
+    assert is_found.tolist() == found == is_in_sorted(rising, np.int64(wanted)).tolist()
     assert rising[places][is_found].tolist() == [value for value, has in zip(wanted, found, strict=True) if has]
     assert positions is None or places.tolist() == positions
 
 
 def test_an_empty_list_has_nothing():
-    assert find_sorted(np.empty(0, dtype=np.int64), np.array([1, 2]))[1].tolist() == [False, False]
+    assert find_sorted(np.empty(0, int), np.array([1, 2]))[1].tolist() == [False, False]
 
 
 def test_a_run_ends_where_any_column_changes():
     first, second = np.array([1, 1, 1, 2, 2]), np.array([5, 5, 6, 6, 6])
     assert run_starts(first, second).tolist() == [0, 2, 3]
     assert begins_run(first).tolist() == [True, False, False, True, False]
-    assert run_starts(np.empty(0, dtype=np.int64)).tolist() == []
+    assert run_starts(np.empty(0, int)).tolist() == []
 
 
 def test_rows_are_taken_by_mask_position_or_slice():

@@ -87,7 +87,7 @@ def drawn(noise):
 
 @pytest.fixture
 def noise():
-    return np.rint(np.random.default_rng(1).normal(0, 10, (2_000, 8))).astype(np.int64)
+    return np.rint(np.random.default_rng(1).normal(0, 10, (2_000, 8))).astype(int)
 
 
 def test_independent_noise_has_no_relations(noise):

@@ -28,7 +28,7 @@ CHARACTERS = b"  001123456789  x|"
 
 def random_lines(width, count, seed):
     rng = random.Random(seed)
-    return np.array([[rng.choice(CHARACTERS) for _ in range(width)] for _ in range(count)], dtype=np.uint8)
+    return np.uint8([[rng.choice(CHARACTERS) for _ in range(width)] for _ in range(count)])
 
 
 @pytest.mark.parametrize(("layout", "width"), [(PERSON, 91), (UNIT, 76), (COUNTS, 67)])
@@ -45,7 +45,7 @@ def both_ways(loop):
 
 @pytest.mark.needs_2020_files
 def test_the_layout_is_that_of_the_specification(cases):
-    with (cases.parent / "cef" / "cef20-layout.csv").open() as file:
+    with (cases.parent / "cef/cef20-layout.csv").open() as file:
         _, *rows = csv.reader(file)
     listed = {(record, name): (int(first), int(end)) for record, _, name, first, end, *_ in rows}
     assert listed == {
@@ -80,8 +80,8 @@ def test_a_field_is_what_its_stripped_text_is(loop, monkeypatch):
 def test_a_number_of_22_digits_is_read_exactly(loop):
     right = ["1", "0" * 21 + "1", "9" * 22, "1" + "0" * 21, "  27659836000000", "27659836000000  "]
     texts = [*right, "", "1 2", "-1", "1x"]
-    lines = np.frombuffer("".join(text.rjust(OID_DIGITS) for text in texts).encode(), dtype=np.uint8)
-    highs, lows = np.empty(len(texts), dtype=np.int32), np.empty(len(texts), dtype=np.int64)
+    lines = np.frombuffer("".join(text.rjust(OID_DIGITS) for text in texts).encode(), "uint8")
+    highs, lows = np.empty(len(texts), "int32"), np.empty(len(texts), int)
     loop(lines.reshape(-1, OID_DIGITS), 0, OID_DIGITS, highs, lows)
     numbers = [int(high) * 10**18 + int(low) for high, low in zip(highs, lows, strict=True)]
     assert numbers == [*map(int, right), *[-(10**18) - 1] * 4]
@@ -90,9 +90,9 @@ def test_a_number_of_22_digits_is_read_exactly(loop):
 @both_ways(spread_fields)
 def test_separated_fields_are_put_to_their_positions(loop):
     texts = [b"1|23| 4 ", b"||", b"1|2", b"1|2|3|4", b"1|234|5"]
-    text = np.frombuffer(b"\n".join(texts), dtype=np.uint8).copy()
+    text = np.frombuffer(b"\n".join(texts), "uint8").copy()
     stops = np.cumsum([len(one) + 1 for one in texts]) - 1
-    lines, is_shaped = np.empty((len(texts), 5), dtype=np.uint8), np.empty(len(texts), dtype=np.bool_)
+    lines, is_shaped = np.empty((len(texts), 5), "uint8"), np.empty(len(texts), bool)
     loop(text, np.append(0, stops[:-1] + 1), stops, np.array([0, 1, 3]), np.array([1, 3, 5]), lines, is_shaped)
     assert is_shaped.tolist() == [True, True, False, False, True]
     assert lines[is_shaped].tobytes() == b"123 4     1?? 5"
@@ -100,16 +100,16 @@ def test_separated_fields_are_put_to_their_positions(loop):
 
 @both_ways(find_oids)
 def test_an_oid_is_found_by_all_its_digits(loop):
-    highs, lows = np.array([0, 0, 1, 3], dtype=np.int32), np.array([5, 9, 5, 2])
-    found = np.empty(6, dtype=np.int32)
-    loop(np.append(highs, [2, 3]).astype(np.int32), np.append(lows, [5, 9]), highs, lows, found)
+    highs, lows = np.int32([0, 0, 1, 3]), np.array([5, 9, 5, 2])
+    found = np.empty(6, "int32")
+    loop(np.append(highs, [2, 3]).astype("int32"), np.append(lows, [5, 9]), highs, lows, found)
     assert found.tolist() == [0, 1, 2, 3, -1, -1]
 
 
 @both_ways(find_units)
 @pytest.mark.parametrize("shift", [0, 2, 6])
 def test_persons_find_their_unit_and_are_counted_there(loop, shift):
-    units, mafids = np.array([3, 4, 17, 18, 40], dtype=np.int32), np.array([40, 3, 5, 17, 40, 63])
+    units, mafids = np.int32([3, 4, 17, 18, 40]), np.array([40, 3, 5, 17, 40, 63])
     starts = np.searchsorted(units, np.arange((64 >> shift) + 2) << shift)
     found, persons, householders = (np.zeros(size, np.int32) for size in (6, 5, 5))
     loop(mafids, mafids != 3, shift, starts, units, found, persons, householders)

@@ -30,8 +30,7 @@ def opendp_loss(noise, stability):
 
 def tumult_loss(noise, stability):
     """A person becomes at most `stability` rows; each row changes one count by one; independent groups compose."""
-    of_one_row = 1 / (2 * noise.parameter) if noise.mechanism == "discrete_gaussian" else 1 / noise.parameter
-    return stability * of_one_row
+    return stability * (1 / (2 * noise.parameter) if noise.mechanism == "discrete_gaussian" else 1 / noise.parameter)
 
 
 def judged(level):

@@ -62,7 +62,7 @@ def test_many_text_codes_are_in_the_groups_that_plain_python_finds(most_answers)
     several = CodeNumbers(CodeColumns(Classification("several", ("A", "B")), "a code"), number_of)
     rows = [[*several.of_texts(codes), *[0] * (8 - len(codes)), number_of[one]] for codes, one in both]
     table = PatternTable(most_answers)
-    patterns = ThreadPatterns(table).numbers_of(np.array(rows, dtype=np.int16).T.copy())
+    patterns = ThreadPatterns(table).numbers_of(np.int16(rows).T.copy())
     assert patterns.min() >= 0
     numbers = {group: number for number, group in enumerate(groups)}
     lists = iteration_lists(table.codes, maps, numbers, (number_of, number_of))

@@ -57,8 +57,7 @@ def commands_of(group, before=""):
 
 def test_every_command_has_its_function():
     assert commands_of(typer.main.get_command(app)) == {*FUNCTIONS}
-    public = {*safetab.__all__, *(f"tuning.{name}" for name in safetab.tuning.__all__)}
-    assert {*FUNCTIONS.values()} <= public
+    assert {*FUNCTIONS.values()} <= {*safetab.__all__, *(f"tuning.{name}" for name in safetab.tuning.__all__)}
     assert all(callable(attrgetter(name)(safetab)) for name in FUNCTIONS.values())
 
 
@@ -78,8 +77,7 @@ def test_every_option_of_a_command_is_an_argument_or_a_function():
 
 def test_no_room_of_the_package_has_the_name_of_a_function():
     """It would take the function's place as soon as it is imported."""
-    rooms = {one.name for one in pkgutil.iter_modules(safetab.__path__)}
-    assert rooms & {*safetab.__all__} <= {"tuning"}
+    assert {one.name for one in pkgutil.iter_modules(safetab.__path__)} & {*safetab.__all__} <= {"tuning"}
 
 
 def test_an_older_name_works_with_a_warning_that_says_for_how_long():

@@ -12,7 +12,7 @@ import pytest
 
 from tests.inside import compiled
 
-NUMBERS = np.arange(5, dtype=np.int64)
+NUMBERS = np.arange(5, dtype=int)
 
 
 ADDED = "def added(numbers):\n    total = 0\n    for one in numbers:\n        total += one\n    return total\n"
@@ -49,8 +49,8 @@ def kept(folder, ending="nb?"):
 def test_machine_code_is_kept_outside_the_package_and_used_if_it_is_whole(folder):
     """In the package it would outlive the package."""
     assert [hits_of_a_sum(folder) for _ in range(2)] == [0, 1]
-    assert {path.parents[1] for path in kept(folder)} == {folder / "cache" / "safetab"}
-    assert (folder / "cache" / "safetab").stat().st_mode & 0o777 == 0o700  # nobody else gets in
+    assert {path.parents[1] for path in kept(folder)} == {folder / "cache/safetab"}
+    assert (folder / "cache/safetab").stat().st_mode & 0o777 == 0o700  # nobody else gets in
     assert numba.config.CACHE_DIR == ""  # a program that uses safetab keeps its own folder
     (code,) = kept(folder, "nbc")
     content = bytearray(code.read_bytes())
@@ -98,7 +98,7 @@ def test_the_code_that_was_made_ready_is_the_code_that_runs(folder):
     made = compiled(loops(folder).added)
     read_only = NUMBERS.copy()
     read_only.flags.writeable = False
-    for numbers in (NUMBERS, read_only, NUMBERS[::2], NUMBERS.astype(np.int32)):
+    for numbers in (NUMBERS, read_only, NUMBERS[::2], NUMBERS.astype("int32")):
         made(numbers)
         compilations = sum(made.stats.cache_misses.values())
         made(numbers)
@@ -119,23 +119,24 @@ def test_code_is_not_loaded_if_others_may_change_it(folder):
     """Where it is loaded, nobody else can have planted it; and the test sees that what is planted would run."""
     hits_of_a_sum(folder)
     (index,) = kept(folder, "nbi")
-    for around, of_code, file, runs in (
-        (0o755, 0o777, 0o644, False),
-        (0o755, 0o775, 0o644, False),
-        (0o755, 0o757, 0o644, False),
-        (0o777, 0o755, 0o644, False),
-        (0o755, 0o755, 0o666, False),
-        (0o755, 0o755, 0o644, True),
-        (0o1777, 0o755, 0o644, True),
-        (0o700, 0o777, 0o666, True),
+    for rights in (
+        "755 777 644",
+        "755 775 644",
+        "755 757 644",
+        "777 755 644",
+        "755 755 666",
+        "755 755 644 runs",
+        "1777 755 644 runs",
+        "700 777 666 runs",
     ):
+        around, of_code, file = (int(each, 8) for each in rights.removesuffix(" runs").split())
         index.write_bytes(pickle.dumps(Planted(folder / "ran")))
         index.with_name(f"{index.name}.sha256").write_text(hashlib.sha256(index.read_bytes()).hexdigest())
         index.chmod(file)
         index.parent.chmod(of_code)
         index.parents[1].chmod(around)
         assert not hits_of_a_sum(folder)
-        assert (folder / "ran").exists() == runs
+        assert (folder / "ran").exists() == rights.endswith("runs")
         (folder / "ran").unlink(missing_ok=True)
 
 

@@ -14,7 +14,7 @@ STATE, COUNTY, PLACE, AIANNH, TRACT = US.donor_order
 
 
 def geography(*blocks):
-    block, place, aiannh = (np.array(column, dtype=np.int64) for column in zip(*sorted(blocks), strict=True))
+    block, place, aiannh = (np.int64(column) for column in zip(*sorted(blocks), strict=True))
     return areas_of_blocks(Blocks(block, place, aiannh))
 
 

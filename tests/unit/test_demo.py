@@ -13,7 +13,7 @@ from tests.inside import demo_module, functions_demo_module
 def quick_tour(monkeypatch):
     def write(folder, **_):
         (folder / "data").mkdir()
-        (folder / "data" / "SYNTHETIC").write_text("nobody")
+        (folder / "data/SYNTHETIC").write_text("nobody")
 
     def write_site(_, folder, **_linked):
         folder.mkdir()
@@ -37,14 +37,14 @@ def opened(monkeypatch):
 
 
 def test_a_tour_replaces_a_tour_and_makes_the_folders_around_it(tmp_path):
-    tour = tmp_path / "build" / "tour"
+    tour = tmp_path / "build/tour"
     done("demo", tour)
-    (tour / "data" / "SYNTHETIC").write_text("changed")
+    (tour / "data/SYNTHETIC").write_text("changed")
     refused("demo", tour)
     done("demo", tour, "--overwrite")
-    assert (tour / "data" / "SYNTHETIC").read_text() == "nobody"
+    assert (tour / "data/SYNTHETIC").read_text() == "nobody"
     assert [path.name for path in tour.parent.iterdir()] == ["tour"]
-    refused("demo", tour / "data" / "SYNTHETIC" / "tour")
+    refused("demo", tour / "data/SYNTHETIC/tour")
 
 
 def test_what_somebody_put_into_a_tour_stays(tmp_path):
@@ -52,8 +52,7 @@ def test_what_somebody_put_into_a_tour_stays(tmp_path):
     done("demo", tour)
     for name in ("thesis.txt", "data/thesis.txt", "site/thesis.txt", "site-households/thesis.txt"):
         (tour / name).write_text(thesis)
-        told = refused("demo", tour, "--overwrite")
-        assert f"holds what safetab didn't write there: {name}." in told
+        assert f"holds what safetab didn't write there: {name}." in refused("demo", tour, "--overwrite")
         assert (tour / name).read_text() == thesis
         (tour / name).unlink()
     (tmp_path / "thesis.txt").write_text(thesis)
@@ -74,7 +73,7 @@ def test_a_browser_opens_on_the_site_if_asked(tmp_path, opened):
     done("demo", tmp_path / "quiet")
     assert opened == []
     done("demo", tmp_path / "tour", "--open")
-    assert opened == [(tmp_path / "tour" / "site" / "index.html").as_uri()]
+    assert opened == [(tmp_path / "tour/site/index.html").as_uri()]
 
 
 @pytest.mark.parametrize("has_display", [True, False])
@@ -86,5 +85,5 @@ def test_a_tour_without_a_browser_says_so_and_ends_well(has_display, tmp_path, o
         for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"):
             monkeypatch.delenv(name, raising=False)
     assert "Can't open a browser here." in done("demo", tmp_path / "tour", "--open")
-    assert (tmp_path / "tour" / "site" / "index.html").is_file()
+    assert (tmp_path / "tour/site/index.html").is_file()
     assert opened == []

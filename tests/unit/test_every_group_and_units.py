@@ -75,8 +75,7 @@ def test_gaussian_noise_of_a_unit_has_k_squared_times_the_variance_and_geometric
     state = level_named(units, "(STATE, Detailed)").design
     assert (state.stability, state.sensitivity) == (9, Sensitivity(l2_squared=81, l1=27))
     if definition is PrivacyDefinition.ZCDP:
-        costs = {Stage.STAGE_1: "0.2", Stage.STAGE_2: "1.8", Stage.TOTAL_ONLY: 2}
-        for stage, cost in costs.items():
+        for stage, cost in {Stage.STAGE_1: "0.2", Stage.STAGE_2: "1.8", Stage.TOTAL_ONLY: 2}.items():
             assert state.noise(stage).parameter == 81 / (2 * Fraction(cost))
 
 
@@ -175,12 +174,11 @@ class Nobody:
     """Counts of a census without anybody."""
 
     def totals(self, _):
-        return ExactCounts(np.empty(0, dtype=np.int64), np.empty((0, 1), dtype=np.int64))
+        return ExactCounts(np.empty(0, int), np.empty((0, 1), int))
 
     def cells(self, _, groups_of):
         return {
-            shape: ExactCounts(groups, np.zeros((len(groups), shape.cells), dtype=np.int64))
-            for shape, groups in groups_of.items()
+            shape: ExactCounts(groups, np.zeros((len(groups), shape.cells), int)) for shape, groups in groups_of.items()
         }
 
 

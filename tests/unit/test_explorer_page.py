@@ -88,8 +88,7 @@ def test_the_script_has_its_numbers_and_words_from_the_products(page):
 
 
 def test_the_page_names_nothing_of_one_census(page):
-    template = (files("safetab.explorer") / "page" / "explorer.html").read_text("utf-8")
-    for text in (script(), template):
+    for text in (script(), (files("safetab.explorer") / "page/explorer.html").read_text("utf-8")):
         assert not WORDS.search(text.lower().replace("_", " "))
         assert not re.search(r'"(us|pr)"|\.(us|pr)\b|below state|United States', text)
     assert not re.search(r"{{\w+}}", page)  # every word was filled in
@@ -159,17 +158,18 @@ def test_the_facts_of_a_page_are_those_of_the_files_given(demo_census, tmp_path)
 def test_a_mistake_gets_a_sentence_and_no_page(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("there.html").write_text("mine")
-    for sentence, *words in (
-        ("nowhere.json does not exist.", "--config", "nowhere.json"),
-        ("nowhere does not exist.", "--parameters", "nowhere"),
-        ("nowhere", "--geography", "nowhere"),
-        ("is a directory. Give the name of a file.", "-o", "."),
-        ("can't be written: there is no folder nowhere.", "-o", "nowhere/explorer.html"),
-        ("already exists. Choose another name, or add --overwrite.", "--xlsx", "there.html"),
-        ("can't be written: there is no folder nowhere.", "--xlsx", "nowhere/w.xlsx"),
-        ("already exists. Choose another name, or add --overwrite.", "-o", "there.html"),
+    for case in (
+        "--config nowhere.json | nowhere.json does not exist.",
+        "--parameters nowhere | nowhere does not exist.",
+        "--geography nowhere | nowhere",
+        "-o . | is a directory. Give the name of a file.",
+        "-o nowhere/explorer.html | can't be written: there is no folder nowhere.",
+        "--xlsx there.html | already exists. Choose another name, or add --overwrite.",
+        "--xlsx nowhere/w.xlsx | can't be written: there is no folder nowhere.",
+        "-o there.html | already exists. Choose another name, or add --overwrite.",
     ):
-        told = refused("explore", *words)
+        words, sentence = case.split(" | ")
+        told = refused("explore", *words.split())
         assert sentence in told
         assert "Traceback" not in told
     told = refused("explore", "-o", "new.html", "--xlsx", "./new.html", code=2)

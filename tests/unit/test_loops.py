@@ -22,17 +22,17 @@ SEEDS = pytest.mark.parametrize("seed", range(3))
 @SEEDS
 def test_every_row_has_the_atom_of_its_block(seed):
     source = np.random.default_rng(seed)
-    parts = source.integers(-1, 4, (4, 400)).astype(np.int32)
+    parts = source.integers(-1, 4, (4, 400)).astype("int32")
     parts[0] = np.where(parts[0] < 0, -1, 10 + parts[0])
     all_blocks = 10_000 + np.flatnonzero(source.random(4_000) < 0.3)
     blocks = all_blocks[all_blocks % 10 < 4]
-    is_of_pass = np.zeros(100, dtype=np.bool_)
+    is_of_pass = np.zeros(100, bool)
     is_of_pass[[10, 11, 13]] = True
     first_of_state = np.searchsorted(blocks, np.arange(101) * 1_000)
-    atom_of_block = source.permutation(len(blocks)).astype(np.int32)
-    positions = tuple(source.permutation(400).astype(np.int32) for _ in parts)
+    atom_of_block = source.permutation(len(blocks)).astype("int32")
+    positions = tuple(source.permutation(400).astype("int32") for _ in parts)
     lookup = (np.array([100, 10, 10, 10]), is_of_pass, first_of_state, blocks, atom_of_block)
-    atoms = np.empty(400, dtype=np.int32)
+    atoms = np.empty(400, "int32")
     encoder_module.atoms_of_rows(positions, tuple(parts), *lookup, atoms)
     atom_of = dict(zip(blocks.tolist(), atom_of_block.tolist(), strict=True))
 
@@ -54,7 +54,7 @@ def _codes(source, rows, codes):
     drawn[:8][np.arange(8)[:, None] >= ends] = 0
     drawn[source.integers(0, 9, rows // 10), source.integers(0, rows, rows // 10)] = -1
     drawn[source.integers(0, 9, rows // 10), source.integers(0, rows, rows // 10)] = 0
-    return drawn.astype(np.int16)
+    return drawn.astype("int16")
 
 
 def _pattern_of(codes, most_codes):
@@ -70,14 +70,14 @@ def _pattern_of(codes, most_codes):
 def _by_position(codes):
     """Each column's different codes, and where those of each row are."""
     both = [np.unique(of_column, return_inverse=True) for of_column in codes]
-    return tuple(at.astype(np.int32) for _, at in both), tuple(numbers for numbers, _ in both)
+    return tuple(at.astype("int32") for _, at in both), tuple(numbers for numbers, _ in both)
 
 
 @SEEDS
 @pytest.mark.parametrize("most_codes", [1, 3, 8])
 def test_codes_are_ordered_as_a_set(seed, most_codes):
     codes = _codes(np.random.default_rng(seed), 500, 6)
-    ordered = np.empty((500, 9), dtype=np.int16)
+    ordered = np.empty((500, 9), "int16")
     patterns_module.order_codes(codes, most_codes, ordered)
     found = [tuple(row) if row[0] > 0 else None for row in ordered.tolist()]
     assert found == [_pattern_of(row, most_codes) for row in codes.T.tolist()]
@@ -103,10 +103,10 @@ def test_patterns_are_numbered_as_they_are_met_in_whatever_thread(seed):
 @SEEDS
 def test_a_pattern_has_each_iteration_of_its_codes_once(seed):
     source = np.random.default_rng(seed)
-    codes = np.sort(source.integers(0, 12, (200, 9)), axis=1)[:, ::-1].astype(np.int16).copy()
+    codes = np.sort(source.integers(0, 12, (200, 9)), axis=1)[:, ::-1].astype("int16").copy()
     codes[:, 0] = np.maximum(codes[:, 0], 1)
-    alone, in_combination, ethnicity = source.integers(-1, 3, (3, 4, 12)).astype(np.int32)
-    starts, lists = np.empty(201, dtype=np.int64), np.empty(200 * 40, dtype=np.int32)
+    alone, in_combination, ethnicity = source.integers(-1, 3, (3, 4, 12)).astype("int32")
+    starts, lists = np.empty(201, int), np.empty(200 * 40, "int32")
     patterns_module.iterations_of_patterns(codes, alone, in_combination, ethnicity, starts, lists)
     for number, (*races, ethnic) in enumerate(codes.tolist()):
         expected = set()
@@ -115,8 +115,7 @@ def test_a_pattern_has_each_iteration_of_its_codes_once(seed):
             around = {int(alone[level, code]) for code in races if code}
             expected |= around if len(around) == 1 else set()
             expected.add(int(ethnicity[level, ethnic]))
-        found = lists[starts[number] : starts[number + 1]].tolist()
-        assert sorted(found) == sorted(expected - {-1})
+        assert sorted(lists[starts[number] : starts[number + 1]].tolist()) == sorted(expected - {-1})
 
 
 class World:
@@ -124,11 +123,11 @@ class World:
 
     def __init__(self, seed, records):
         source = np.random.default_rng(seed)
-        self.atoms = source.choice([0, 1, 3], records).astype(np.int32)  # atom 2 has no record
-        self.patterns = source.integers(0, 3, records).astype(np.int32)
-        self.attributes = source.integers(0, 7, records).astype(np.uint8)
+        self.atoms = source.choice([0, 1, 3], records).astype("int32")  # atom 2 has no record
+        self.patterns = source.integers(0, 3, records).astype("int32")
+        self.attributes = source.integers(0, 7, records).astype("uint8")
         lists = [np.sort(source.permutation(6)[:length]) for length in (0, 2, 5)]
-        self.lists = patterns_module.IterationLists(np.array([0, 0, 2, 7]), np.concatenate(lists).astype(np.int32))
+        self.lists = patterns_module.IterationLists(np.array([0, 0, 2, 7]), np.concatenate(lists).astype("int32"))
         self.rows = list(zip(self.atoms.tolist(), self.patterns.tolist(), self.attributes.tolist(), strict=True))
         self.memberships = [
             (atom, one, attribute) for atom, pattern, attribute in self.rows for one in lists[pattern].tolist()
@@ -136,11 +135,11 @@ class World:
         """Atom, iteration and attribute, for each iteration that a record is in."""
 
     def sorted(self):
-        starts = np.zeros(5, dtype=np.int64)
+        starts = np.zeros(5, int)
         of_atoms, attributes = np.empty_like(self.patterns), np.empty_like(self.attributes)
         part_records_module.sort_by_atom(self.atoms, self.patterns, self.attributes, starts, of_atoms, attributes)
         run_starts, run_patterns, run_sizes, grouped = map(np.empty_like, (starts, of_atoms, of_atoms, attributes))
-        runs = (np.full(3, -1, dtype=np.int32), run_starts, run_patterns, run_sizes, grouped)
+        runs = (np.full(3, -1, "int32"), run_starts, run_patterns, run_sizes, grouped)
         part_records_module.group_by_pattern(starts, of_atoms, attributes, *runs)
         end = int(run_starts[-1])
         return SortedRecords(starts, run_starts, run_patterns[:end], run_sizes[:end], grouped)
@@ -167,10 +166,10 @@ def test_sorted_records_are_the_same_records(seed, records):
 def test_every_record_is_counted_in_each_of_its_iterations(seed, records):
     world = World(seed, records)
     made, members = world.sorted(), world.memberships
-    by_attribute, starts = np.zeros((6, 7), dtype=np.int32), np.empty(5, dtype=np.int64)
-    iterations, counts = (np.empty(len(members), dtype=np.int32) for _ in range(2))
-    counter_module.count_atoms(made, world.lists, starts, iterations, counts, np.full(6, -1, dtype=np.int64))
-    counter_module.count_attributes(made, world.lists, np.zeros((2, 7), dtype=np.int32), by_attribute)
+    by_attribute, starts = np.zeros((6, 7), "int32"), np.empty(5, int)
+    iterations, counts = (np.empty(len(members), "int32") for _ in range(2))
+    counter_module.count_atoms(made, world.lists, starts, iterations, counts, np.full(6, -1, int))
+    counter_module.count_attributes(made, world.lists, np.zeros((2, 7), "int32"), by_attribute)
     atoms, found = np.repeat(np.arange(4), np.diff(starts)), Counter()
     for atom, iteration, count in zip(atoms.tolist(), iterations[: starts[-1]].tolist(), counts.tolist(), strict=False):
         found[atom, iteration] += count
@@ -185,13 +184,13 @@ def test_every_record_is_counted_in_each_of_its_iterations(seed, records):
 def _compare_totals(made, counted, members):
     """The dense and the sparse way to add up atoms to entities."""
     entities, positions = np.array([1, -1, 0, 1]), np.array([0, -1, 1, 2, -1, -1])
-    expected, totals = np.zeros((2, 2, 3), dtype=np.int64)
+    expected, totals = np.zeros((2, 2, 3), int)
     for atom, iteration, _ in members:
         if entities[atom] >= 0 and positions[iteration] >= 0:
             expected[entities[atom], positions[iteration]] += 1
     counter_module.add_atoms_to_entities(*counted, entities, positions, totals)
     assert totals.tolist() == expected.tolist()
-    state = counter_module.CountedPart(US_PASS, slice(0, 4), made, *counted, np.zeros((6, 7), dtype=np.int32))
+    state = counter_module.CountedPart(US_PASS, slice(0, 4), made, *counted, np.zeros((6, 7), "int32"))
     groups, sums = counter_module._summed(*counter_module._groups_of_atoms(state, entities, positions, 3))
     assert groups.tolist() == np.flatnonzero(expected).tolist()
     assert sums.tolist() == expected[expected > 0].tolist()
@@ -204,11 +203,11 @@ def test_selected_groups_have_the_cells_of_their_records(seed):
     row_starts, iteration_of_row = np.array([2, 4, 5, 7]), np.array([0, 0, 5, 1, 2, 0, 3, 1])
     begins, ends, atoms = np.array([1, 3, 3]), np.array([3, 3, 4]), np.array([2, 1, 3, 0])
     shape_of_row = np.array([0, 0, 0, 1, 0, 1, 0, 1])
-    cell_of = np.array([[0, 0, 1, 1, 2, 2, 2], [0] * 7], dtype=np.int32)
+    cell_of = np.int32([[0, 0, 1, 1, 2, 2, 2], [0] * 7])
     sizes = np.array([3, 1])[shape_of_row]
     first_cell = np.cumsum(sizes) - sizes
-    expected, cells = np.zeros((2, sizes.sum()), dtype=np.int64)
-    free = np.full(6, -1, dtype=np.int64)
+    expected, cells = np.zeros((2, sizes.sum()), int)
+    free = np.full(6, -1, int)
     counter_module.add_cells(
         row_starts, iteration_of_row, begins, ends, atoms, world.sorted(), world.lists, first_cell, shape_of_row,
         cell_of, free, cells,
