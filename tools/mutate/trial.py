@@ -29,7 +29,7 @@ LIBRARIES = (
     "typer.testing", "xdist.plugin",
 )  # fmt: skip
 SECONDS = 120
-"""How long a mutant may take; one that runs longer is dead."""
+"""How long a test may take; a mutant with one that runs longer is dead."""
 _LOOPS = "compiled"
 
 
@@ -79,13 +79,16 @@ class _Finder(importlib.abc.MetaPathFinder):
 
 
 class _Killer:
-    """The first test that fails."""
+    """The first test that fails, in a file whose time is that of the last test that ended."""
 
-    name = ""
+    def __init__(self, told: Path) -> None:
+        self.told = told
+        self.is_found = False
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        if report.failed and not self.name:
-            self.name = report.nodeid
+        if not self.is_found:
+            self.told.write_text(report.nodeid if report.failed else "", encoding="utf-8")
+            self.is_found = report.failed
 
 
 def tried(module: str, tree: ast.Module | None, tests: Sequence[str]) -> Verdict:
@@ -97,9 +100,10 @@ def tried(module: str, tree: ast.Module | None, tests: Sequence[str]) -> Verdict
         child = os.fork()
         if not child:
             _run(module, tree, tests, folder)
-        code = _code_of(child)
         told = folder / "killer"
-        killer = told.read_text(encoding="utf-8") if told.exists() else f"exit code {code}"
+        told.touch()
+        code = _code_of(child, told)
+        killer = told.read_text(encoding="utf-8") or f"exit code {code}"
         output = (folder / "output").read_text(encoding="utf-8", errors="replace")
     is_dead = code != pytest.ExitCode.OK
     return Verdict(is_dead, killer if is_dead else "", time.monotonic() - began, output)
@@ -119,19 +123,9 @@ def _run(module: str, tree: ast.Module | None, tests: Sequence[str], folder: Pat
             if _LOOPS in (SOURCE / module).read_text(encoding="utf-8") or "loops" in module:
                 os.environ["NUMBA_CACHE_DIR"] = str(folder)  # kept machine code is that of the file
                 importlib.import_module("numba").config.CACHE_DIR = str(folder)
-        killer = _Killer()
-        options = [
-            "-x",
-            "-q",
-            "-p",
-            "no:cacheprovider",
-            "-W",
-            "ignore::pytest.PytestAssertRewriteWarning",
-            "--basetemp",
-            str(folder / "tests"),
-        ]
-        code = pytest.main([*options, *tests], plugins=[killer])
-        (folder / "killer").write_text(killer.name or f"exit code {int(code)}", encoding="utf-8")
+        options = ["-x", "-q", "-p", "no:cacheprovider", "-W", "ignore::pytest.PytestAssertRewriteWarning"]
+        place = ["--basetemp", str(folder / "tests")]
+        code = pytest.main([*options, *place, *tests], plugins=[_Killer(folder / "killer")])
     except BaseException:  # the child must not go on as its parent
         traceback.print_exc()
     finally:
@@ -139,10 +133,9 @@ def _run(module: str, tree: ast.Module | None, tests: Sequence[str], folder: Pat
         os._exit(int(code))
 
 
-def _code_of(child: int) -> int:
-    """The exit code of a child, which ends with all that it started when its time is over."""
-    until = time.monotonic() + SECONDS
-    while time.monotonic() < until:
+def _code_of(child: int, told: Path) -> int:
+    """The exit code of a child, which ends with all that it started when a test takes too long."""
+    while time.time() < told.stat().st_mtime + SECONDS:
         ended, status = os.waitpid(child, os.WNOHANG)
         if ended:
             return os.waitstatus_to_exitcode(status)
