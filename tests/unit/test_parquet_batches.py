@@ -1,7 +1,5 @@
 """Columns of records in Parquet: every row gets its value in every form of file, or the file is refused."""
 
-from __future__ import annotations
-
 import duckdb
 import numpy as np
 import pyarrow as pa
@@ -24,7 +22,7 @@ from tests.inside import (
 ONE_COLUMN = RecordLayout("x", "record", "records", ("X",), (), (), BLOCKS, RACE_CODES, ETHNICITY_CODES)
 
 
-def column(rows, distinct, absent=0.0, longest_run=40) -> list[str | None]:
+def column(rows, distinct, absent=0.0, longest_run=40):
     random = np.random.default_rng([rows, distinct])
     values = np.repeat(random.integers(0, distinct, rows), random.integers(1, longest_run + 1, rows))[:rows]
     is_absent = random.random(rows) < absent
@@ -61,7 +59,7 @@ def path(tmp_path):
     return tmp_path / "x.parquet"
 
 
-def write(path, texts, *, nullable=True, **options) -> None:
+def write(path, texts, *, nullable=True, **options):
     schema = pa.schema([pa.field("X", pa.string(), nullable=nullable)])
     pq.write_table(pa.table({"X": texts}, schema), path, **options)
 
@@ -70,7 +68,7 @@ def batches(parts, record):
     return (batch for piece in batches_of(TableFiles(TableForm.PARQUET, parts), record) for batch in piece)
 
 
-def texts_of(*parts, record=ONE_COLUMN) -> dict[str, list[str | None]]:
+def texts_of(*parts, record=ONE_COLUMN):
     texts = {name: [] for name in record.columns}
     for batch in batches(parts, record):
         for name, values in batch.items():
@@ -108,7 +106,7 @@ def chunk_of(path):
     return range(chunk.dictionary_page_offset, chunk.dictionary_page_offset + chunk.total_compressed_size)
 
 
-def flip(path, whole, at, bits) -> None:
+def flip(path, whole, at, bits):
     path.write_bytes(whole[:at] + bytes([whole[at] ^ bits]) + whole[at + 1 :])
 
 
@@ -172,4 +170,5 @@ def test_positions_beyond_what_arrow_hands_on_are_damage(positions):
 
 def test_a_row_without_a_value_has_the_position_after_them():
     column = records_module._value_column(pa.array(["1", None], pa.string()).dictionary_encode())
-    assert (column.position_of_row.tolist(), column.has_absent) == ([0, 1], True)
+    assert column.position_of_row.tolist() == [0, 1]
+    assert column.has_absent is True

@@ -1,7 +1,5 @@
 """Bytes of a Parquet file that no reader looks at are found."""
 
-from __future__ import annotations
-
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -17,7 +15,7 @@ WAYS = {
 }
 
 
-def footer_of(file) -> tuple[bytes, bytes]:
+def footer_of(file):
     """The pages, and the footer with its end."""
     content = file.read_bytes()
     start = len(content) - 8 - int.from_bytes(content[-8:-4], "little")
@@ -70,7 +68,7 @@ def test_a_damaged_file_ends_in_an_answer(file):
         assert all_bytes_are_read(file) in {True, False}
 
 
-def varint(number) -> bytes:
+def varint(number):
     found = bytearray()
     while number > 127:
         found.append(number & 127 | 128)

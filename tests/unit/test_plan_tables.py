@@ -1,7 +1,5 @@
 """The plan of a specification on a terminal: what stands in which column, and that no table is broken."""
 
-from __future__ import annotations
-
 import json
 import re
 
@@ -25,11 +23,11 @@ def nz(example):
     return example
 
 
-def planned(parameters, *options, columns=80) -> str:
+def planned(parameters, *options, columns=80):
     return done("plan", parameters, *options, env={"COLUMNS": str(columns)})
 
 
-def rows(text) -> list[str]:
+def rows(text):
     return [" ".join(line.split()) for line in text.splitlines()]
 
 
@@ -71,9 +69,9 @@ def test_a_plan_says_how_many_empty_groups_are_published_by_chance(nz):
 
 def test_without_a_selector_only_the_finest_table_has_margins(nz, tmp_path):
     for file in nz.iterdir():
-        text = file.read_text(encoding="utf-8").replace('selector   = "stage 1"', 'selector   = "none"')
+        text = file.read_text("utf-8").replace('selector   = "stage 1"', 'selector   = "none"')
         kept = [line for line in text.splitlines() if not line.startswith(("stage_1", "suppress", "thresholds"))]
-        (tmp_path / file.name).write_text("\n".join(kept), encoding="utf-8")
+        (tmp_path / file.name).write_text("\n".join(kept), "utf-8")
     text = planned(tmp_path)
     assert "Gender by age (18 groups) every group every group every group" in rows(text)
     assert not re.search(r"lone total|from \d|^ T |stage|Age \(4 groups\)", text, re.MULTILINE)

@@ -1,7 +1,5 @@
 """Interval arithmetic has one working precision in the whole process, so threads take turns."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from pathlib import Path
 from threading import Event, Thread
@@ -17,10 +15,10 @@ SOURCE = Path(safetab.__file__).parent
 
 @pytest.mark.parametrize("others", [working_precision, extra_precision])
 def test_a_thread_waits_until_another_needs_its_precision_no_more(others):
-    found: list[int] = []
+    found = []
     is_inside = Event()
 
-    def other() -> None:
+    def other():
         with others(700):
             found.append(ctx.prec)
             is_inside.set()
@@ -41,9 +39,9 @@ def test_a_thread_waits_until_another_needs_its_precision_no_more(others):
 def test_threads_that_ask_for_different_precisions_get_what_one_gets():
     noise = [DiscreteGaussian(Fraction(sigma_squared, 7)) for sigma_squared in range(1, 200)]
     alone = [_numbers(one) for one in noise]
-    found: dict[int, list[object]] = {}
+    found = {}
 
-    def again(number) -> None:
+    def again(number):
         found[number] = [_numbers(one) for one in noise]
 
     threads = [Thread(target=again, args=(number,)) for number in range(4)]
@@ -54,7 +52,7 @@ def test_threads_that_ask_for_different_precisions_get_what_one_gets():
     assert found == dict.fromkeys(range(4), alone)
 
 
-def _numbers(noise) -> list[object]:
+def _numbers(noise):
     balls = (noise.variance(90), noise.probability(3, 160))
     return [part.man_exp() for ball in balls for part in (ball.mid(), ball.rad())]
 

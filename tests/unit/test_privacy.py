@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from fractions import Fraction
 from functools import cache
 from math import sqrt
@@ -51,8 +49,10 @@ def test_levels_add_up_and_passes_do_not():
     fine, middle, coarse = map(Fraction, ("2.134", "0.159", "0.008"))
     us = loss_of_a_pass([fine] * 2 + [middle] * 4 + [coarse] * 5)
     puerto_rico = loss_of_a_pass([fine] + [middle] * 3 + [coarse] * 4)
-    assert (us.unbounded, us.bounded) == (Fraction("4.944"), Fraction("9.888"))
-    assert (puerto_rico.unbounded, puerto_rico.bounded) == (Fraction("2.643"), Fraction("5.286"))
+    assert us.unbounded == Fraction("4.944")
+    assert us.bounded == Fraction("9.888")
+    assert puerto_rico.unbounded == Fraction("2.643")
+    assert puerto_rico.bounded == Fraction("5.286")
     assert loss_of_disjoint_passes([us, puerto_rico]) == us
     assert loss_of_disjoint_passes([]) == PrivacyLoss(Fraction(0))
 
@@ -64,19 +64,19 @@ def test_moving_between_passes_never_costs_more_than_the_bounded_figure(us, puer
 
 
 @cache
-def orders() -> list[tuple[mpmath.mpf, mpmath.mpf, mpmath.mpf]]:
+def orders():
     """A fine grid of alpha, and the parts of the bound that depend on nothing else."""
     grid = [1 + mpmath.exp(mpmath.mpf(x) / 100) for x in range(-750, 1000)]
     return [(a, mpmath.log(1 - 1 / a) - mpmath.log(a) / (a - 1), 1 / (a - 1)) for a in grid]
 
 
-def best_epsilon(rho, delta) -> mpmath.mpf:
+def best_epsilon(rho, delta):
     """The least bound of Canonne, Kamath and Steinke over the orders."""
     exact_rho, log_delta = mpmath.mpf(rho.numerator) / rho.denominator, mpmath.log(delta)
     return min(alpha * exact_rho + alone - log_delta * slope for alpha, alone, slope in orders())
 
 
-def ours(rho, delta) -> float:
+def ours(rho, delta):
     return float(epsilon_of_rho(Fraction(rho), Fraction(delta)))
 
 

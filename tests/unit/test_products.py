@@ -1,7 +1,5 @@
 """A product is data: what it may be, and who may know what its attribute means."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from fractions import Fraction
@@ -100,12 +98,12 @@ def event_of(family, level, stage=Stage.TOTAL_ONLY, product=SAFETAB_P, cost=1):
     )
 
 
-def ledger_of(budgets) -> Ledger:
+def ledger_of(budgets):
     """Of families and levels."""
     return Ledger({measured: Fraction(budget) for measured, budget in budgets.items()}, AddressedBits(bytes(32)))
 
 
-def prefix_of(product, family, level, stage) -> int:
+def prefix_of(product, family, level, stage):
     event = event_of(family, level, stage, product)
     return ledger_of({event.measured: 1}).charge(event).address_prefix
 

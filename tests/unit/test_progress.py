@@ -1,7 +1,5 @@
 """What a log shows of a long run, and what the curator's log says of its steps."""
 
-from __future__ import annotations
-
 import io
 import os
 import re
@@ -34,10 +32,10 @@ class Clock:
     def __init__(self):
         self.seconds = 0.0
 
-    def __call__(self) -> float:
+    def __call__(self):
         return self.seconds
 
-    def moment(self) -> Elapsed:
+    def moment(self):
         return Elapsed(self.seconds, self.seconds / 2)
 
 
@@ -127,7 +125,7 @@ def test_bars_fit_80_columns_and_break_between_words():
 class Terminal(io.StringIO):
     """Standard error of somebody who looks at it."""
 
-    def isatty(self) -> bool:
+    def isatty(self):
         return True
 
 
@@ -179,7 +177,7 @@ def test_a_part_in_which_longer_work_of_another_thread_ends_takes_no_negative_ti
     assert lines[1] == 'of it "counting": 0.00 s, 0.00 CPU s'
 
 
-def _work_for_a_tenth_of_a_second() -> None:
+def _work_for_a_tenth_of_a_second():
     began = time.thread_time()
     while time.thread_time() - began < 0.1:
         pass

@@ -1,7 +1,5 @@
 """Every public function: its parameters are documented, and arguments of the wrong type are answered by a sentence."""
 
-from __future__ import annotations
-
 import inspect
 import os
 import re
@@ -10,7 +8,6 @@ import sys
 import zipfile
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -70,7 +67,7 @@ SAMPLES = {
 }
 
 
-def parameters_of(name) -> list[inspect.Parameter]:
+def parameters_of(name):
     return [one for one in inspect.signature(FUNCTIONS[name]).parameters.values() if one.name != "self"]
 
 
@@ -83,7 +80,7 @@ def test_what_is_public_is_there():
         _ = safetab.bogus
 
 
-def output_of(program, **how) -> str:
+def output_of(program, **how):
     return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, **how).stdout
 
 
@@ -114,7 +111,7 @@ def test_the_words_of_options_are_those_of_the_census():
     assert ", ".join(kind.name for kind in DEFAULT_CENSUS.donor_order) == option_words_module.DONORS
 
 
-def _owner(name) -> Any:
+def _owner(name):
     """By its class, so that what it inherits is found."""
     owner, _, own = name.rpartition(".")
     return getattr({one.__name__: one for one in CLASSES}.get(owner), own, FUNCTIONS[name])

@@ -23,7 +23,9 @@ AGES_23 = (
 )
 def test_a_sex_by_age_table_has_the_lines_of_the_paper(shape, table_id, ages):
     total, *lines = shape.lines
-    assert (total.table_id, total.number, total.stub) == ("T01001", 1, "Total")
+    assert total.table_id == "T01001"
+    assert total.number == 1
+    assert total.stub == "Total"
     assert {line.table_id for line in lines} == {table_id}
     assert ", ".join(line.stub for line in lines) == f"Total, Male, {ages}, Female, {ages}"
     assert [line.number for line in lines] == list(range(1, len(lines) + 1))
@@ -31,18 +33,18 @@ def test_a_sex_by_age_table_has_the_lines_of_the_paper(shape, table_id, ages):
 
 def test_a_total_has_one_line():
     (line,) = TOTAL.lines
-    assert (line.table_id, line.number, line.stub, line.cells) == ("T01001", 1, "Total", 1)
+    assert line.table_id == "T01001"
+    assert line.number == 1
+    assert line.stub == "Total"
+    assert line.cells == 1
 
 
 @pytest.mark.parametrize(
     ("number", "first", "cells", "labels"),
-    [
-        (1, 0, 8, None),
-        (2, 0, 4, ("male", 0, 115)),
-        (7, 4, 4, ("female", 0, 115)),
-        (11, 7, 1, ("female", 65, 115)),
-    ],
+    [(1, 0, 8, None), (2, 0, 4, ("male", 0, 115)), (7, 4, 4, ("female", 0, 115)), (11, 7, 1, ("female", 65, 115))],
 )
 def test_lines_sum_the_right_cells(number, first, cells, labels):
     (line,) = (line for line in SEX_BY_AGE_4.lines if (line.table_id, line.number) == ("T02001", number))
-    assert (line.first_cell, line.cells, labels or line.labels) == (first, cells, line.labels)
+    assert line.first_cell == first
+    assert line.cells == cells
+    assert (labels or line.labels) == line.labels

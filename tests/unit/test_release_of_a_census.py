@@ -1,7 +1,5 @@
 """What a release takes from its census: reasons, partners, parts, the order of donors, and ids of the agency."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pyarrow as pa
@@ -15,7 +13,6 @@ from tests.inside import (
     US_PASS,
     CoterminousOptions,
     InvalidInput,
-    Universe,
     _numbers_for_csv,
     csv_resources_of,
     data_dictionary_geo_id,
@@ -30,7 +27,7 @@ WITHOUT_CODES = replace(US, area_codes=None)
 
 
 @pytest.fixture(scope="module")
-def universe() -> Universe:
+def universe():
     files = read_public_files(SMALL_EXAMPLE / "parameters", SMALL_EXAMPLE / "data").require()
     return universe_of_run(plan_of(files).require(), files.geography_of_pass, files.names)
 

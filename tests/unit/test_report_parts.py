@@ -1,7 +1,5 @@
 """The parts of a report: escaping, wording, pairs across batches."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np
@@ -66,7 +64,7 @@ def test_five_lines_have_five_answers():
         five_lines("only one")
 
 
-def share(column, count, value, number=10_000) -> dict:
+def share(column, count, value, number=10_000):
     return {column: value, count: number}
 
 
@@ -156,5 +154,6 @@ def test_pairs_are_found_wherever_a_batch_ends(county, cut):
     for part in (order[:cut], order[cut:]):
         tally.add(entities[part], iterations[part], counts[part])
     pairs = tally.finish()
-    assert (pairs.compared, pairs.above) == (2, 1)
+    assert pairs.compared == 2
+    assert pairs.above == 1
     assert pairs.widest == [PairAbove(7, first, second, 50, 20)]

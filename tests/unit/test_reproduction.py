@@ -19,16 +19,16 @@ GEOMETRIC = pld.privacy_loss_distribution.from_discrete_laplace_mechanism
 
 
 def test_the_papers_numbers_on_the_page_are_up_to_date():
-    page = (DOCS / "the-paper-reproduced.md").read_text(encoding="utf-8")
+    page = (DOCS / "the-paper-reproduced.md").read_text("utf-8")
     assert page.startswith(first_part(tuning_of().require()))
     for name, svg in paper_figures().items():
-        assert (DOCS / "figures" / name).read_text(encoding="utf-8") == svg
+        assert (DOCS / "figures" / name).read_text("utf-8") == svg
 
 
 @pytest.mark.slow
 def test_the_whole_page_is_up_to_date():
     for name, text in files().items():
-        assert (DOCS / name).read_text(encoding="utf-8") == text, "run `make paper`"
+        assert (DOCS / name).read_text("utf-8") == text, "run `make paper`"
 
 
 def test_geometric_losses_are_tosses_of_a_coin():

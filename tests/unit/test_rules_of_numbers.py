@@ -1,7 +1,5 @@
 """The rules of a release on a few numbers that a person can compare."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import numpy as np
@@ -12,7 +10,7 @@ PARTNERS = np.array([1, -1, -1])  # of three iterations: the second is the partn
 MEANINGS = np.array([0, 1])  # of two kinds of numbers: a total, and a line of a table
 
 
-def numbers_of(rows) -> Numbers:
+def numbers_of(rows):
     """From the entity, the iteration, the kind and the count of each row."""
     entity, iteration, kind, count = np.array(rows).T
     fields = dict.fromkeys(Numbers.__dataclass_fields__, np.zeros(len(rows), dtype=np.int64))

@@ -1,10 +1,6 @@
 """Members of synthetic households share codes if asked to, and a file says who lives with whom."""
 
-from __future__ import annotations
-
 import hashlib
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -38,25 +34,25 @@ CEF_OF_3000_PEOPLE = {
 }
 
 
-def data_of(folder, people=3_000, **more) -> Path:
+def data_of(folder, people=3_000, **more):
     size = SizeRequest(people, states=1, counties=2, tracts=4)
     write_census(folder, CensusRequest(size, iterations=40, **more).checked().require(), NoProgress())
     return folder / "data"
 
 
-def hash_of(path) -> str:
+def hash_of(path):
     return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
 
 
-def records_of(data, kind="person-records") -> pa.Table:
+def records_of(data, kind="person-records"):
     return pa.concat_tables(pq.read_table(path) for path in sorted((data / kind).iterdir()))
 
 
-def rows_of(table, columns) -> list[tuple[Any, ...]]:
+def rows_of(table, columns):
     return [*zip(*(table[name].to_pylist() for name in columns), strict=True)]
 
 
-def homes_of(data) -> list[int | None]:
+def homes_of(data):
     return pq.read_table(data / PERSON_HOUSEHOLD_FILE)["HOUSEHOLD"].to_pylist()
 
 
@@ -82,7 +78,7 @@ def test_without_the_option_the_bytes_are_those_of_before_there_was_one(tmp_path
     assert {name: hash_of(data / name) for name in hashes} == hashes
 
 
-def share_with_the_codes_of_the_householder(data) -> tuple[float, int]:
+def share_with_the_codes_of_the_householder(data):
     people, home = records_of(data), homes_of(data)
     rows = list(zip(home, rows_of(people, CODES), people["HOUSEHOLDER"].to_pylist(), strict=True))
     of_householder = {number: one for number, one, heads in rows if heads == "True"}

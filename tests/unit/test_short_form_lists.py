@@ -1,7 +1,5 @@
 """The short form of the code assignments: read strictly, written so that it reads back the same."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import shutil
@@ -30,22 +28,22 @@ def short(parameters, file, *options):
     return "lists", parameters, "--short", file, *options
 
 
-def pairs_of(parameters) -> set[tuple[str, ...]]:
+def pairs_of(parameters):
     return {tuple(row.split("|")) for row in (parameters / LONG).read_text().splitlines()[1:]}
 
 
-def pairs_read(parameters) -> set[tuple[str, str]]:
+def pairs_read(parameters):
     lists = read_public_lists(parameters).require()
     return {(iteration, code) for iteration, codes in lists.codes_of_iteration.items() for code in codes}
 
 
-def shortened(parameters) -> None:
+def shortened(parameters):
     """The short form in place of the long one."""
     done(*short(parameters, parameters / SHORT))
     (parameters / LONG).unlink()
 
 
-def expansion(*rows) -> tuple[list[str], list[str]]:
+def expansion(*rows):
     """The pairs, and the errors."""
     findings = FindingsOf(SHORT)
     numbered = [DelimitedRow(number, row) for number, row in enumerate(rows, start=2)]
@@ -111,7 +109,9 @@ def test_the_lists_of_2020_are_the_same_again_in_fewer_terms(tmp_path):
     assert len(before) == 14_088
     shortened(tmp_path)
     header, *lines = (tmp_path / SHORT).read_text().splitlines()
-    assert (header, len(lines), sum(line.count(",") + 1 for line in lines)) == (HEADER, 3_054, 3_623)
+    assert header == HEADER
+    assert len(lines) == 3_054
+    assert sum(line.count(",") + 1 for line in lines) == 3_623
     assert pairs_read(tmp_path) == before
 
 

@@ -1,7 +1,5 @@
 """The virtual machine ends without a word on the terminal, whatever Py4J still wants to tell it."""
 
-from __future__ import annotations
-
 import logging
 import socket
 import subprocess
@@ -24,22 +22,22 @@ class SlowJava:
     It counts the objects that it is told were dropped; to everything else it answers with a new object.
     """
 
-    def __init__(self) -> None:
+    def __init__(self):
         self._server = socket.create_server(("127.0.0.1", 0))
         self.port = self._server.getsockname()[1]
-        self._connections: list[socket.socket] = []
+        self._connections = []
         self.told = 0
         self.stdin = SimpleNamespace(close=self._close)
         threading.Thread(target=self._serve, daemon=True).start()
 
-    def _serve(self) -> None:
+    def _serve(self):
         with suppress(OSError):  # it was closed
             while True:
                 connection, _ = self._server.accept()
                 self._connections.append(connection)
                 threading.Thread(target=self._answer, args=(connection,), daemon=True).start()
 
-    def _answer(self, connection) -> None:
+    def _answer(self, connection):
         with suppress(OSError), connection, connection.makefile("rb") as commands:
             for number, command in enumerate(iter(lambda: _command(commands), [])):
                 is_dropped = command[0] == b"m\n"
@@ -48,20 +46,20 @@ class SlowJava:
                     self.told += 1
                 connection.sendall(b"!yv\n" if is_dropped else b"!yro%d\n" % number)
 
-    def _close(self) -> None:
+    def _close(self):
         self._server.close()
         for connection in self._connections:
             with suppress(OSError):  # Py4J may have left it
                 connection.shutdown(socket.SHUT_RDWR)
 
-    def wait(self, seconds) -> None: ...
+    def wait(self, seconds): ...
 
-    def kill(self) -> None: ...
+    def kill(self): ...
 
 
-def _command(lines) -> list[bytes]:
+def _command(lines):
     """The lines of the next command; none after the last one."""
-    command = list[bytes]()
+    command = []
     for line in lines:
         command.append(line)
         if line in {b"e\n", b"s\n"}:  # the end of a command, and what Py4J sends last

@@ -1,7 +1,5 @@
 """Mistakes with Spark that are told before anything is started, and the Java that is chosen."""
 
-from __future__ import annotations
-
 import importlib.util
 import socket
 from pathlib import Path
@@ -26,14 +24,14 @@ def told(tmp_path):
     return of
 
 
-def without(monkeypatch, *packages) -> None:
+def without(monkeypatch, *packages):
     found = importlib.util.find_spec
     monkeypatch.setattr(
         importlib.util, "find_spec", lambda name, *more: None if name in packages else found(name, *more)
     )
 
 
-def java_of_version(folder, version) -> Path:
+def java_of_version(folder, version):
     java = folder / "bin" / "java"
     java.parent.mkdir(parents=True)
     java.write_text(f"#!/bin/sh\necho 'openjdk version \"{version}\" 2020-01-01' >&2\n")

@@ -1,7 +1,5 @@
 """Products of any specification: parts, cells, lines, columns, words and questions."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product as combinations_of
@@ -25,7 +23,6 @@ from tests.inside import (
     LineOfValues,
     Privacy,
     PrivacyDefinition,
-    Product,
     RecordField,
     Reference,
     Refusal,
@@ -58,12 +55,12 @@ WORKS = RecordField("works", "boolean")
 BREAKS = {"age": (0, 15, 65), "rooms": (1, 2, 5)}
 
 
-def by(label, *names) -> TableShape:
+def by(label, *names):
     breaks = {name: BREAKS[name] for name in names if name in BREAKS}
     return TableShape(f"T-{label}", label, label.title(), by=names, breaks=breaks)
 
 
-def specification(*families, selector="stage 1", **about) -> Specification:
+def specification(*families, selector="stage 1", **about):
     return Specification(
         About("Example", "An example", "example", "person", "people", "group", "groups", **about),
         ConfidentialRecords("people", (AGE, GENDER, ROOMS, WORKS)),
@@ -75,23 +72,23 @@ def specification(*families, selector="stage 1", **about) -> Specification:
     )
 
 
-def compiled(spec) -> Product:
+def compiled(spec):
     values = prod(len(field.values) for field in spec.divided)
     return product_of(spec, SimpleNamespace(attribute_values=values, noun="person", nouns="people", protected="person"))
 
 
-def product_with(*families, **more) -> Product:
+def product_with(*families, **more):
     return compiled(specification(*families, **more))
 
 
-def ladder(*shapes, name="all tables", **more) -> Family:
+def ladder(*shapes, name="all tables", **more):
     return Family(name, "gender by age", (by(f"{name} total"), *shapes), **more)
 
 
 GENDER_BY_AGE = specification(ladder(by("age", "age"), by("gender age", "gender", "age")))
 
 
-def records_in(spec, shape) -> dict[int, set[tuple[str, ...]]]:
+def records_in(spec, shape):
     """The values that each cell counts, by a plain walk through all records that there could be."""
     found = {}
     every = combinations_of(*(field.values for field in spec.divided))
@@ -100,11 +97,11 @@ def records_in(spec, shape) -> dict[int, set[tuple[str, ...]]]:
     return found
 
 
-def kinds_of(shape) -> list[tuple[str, int, int]]:
+def kinds_of(shape):
     return [(kind.name, kind.draws, kind.parts) for kind in shape.kinds]
 
 
-def stubs_of(lines) -> str:
+def stubs_of(lines):
     return ", ".join(line.stub for line in lines)
 
 
@@ -131,7 +128,9 @@ def test_lines_of_one_and_of_two_attributes():
     ages = "Under 15 years, 15 to 64 years, 65 years and over"
     assert stubs_of(gender_by_age.lines) == f"Total, Male, {ages}, Female, {ages}, Another gender, {ages}"
     women = gender_by_age.lines[5]
-    assert (women.words, women.labels, women.run) == ("female", ("female", 0, 99), (3, 4, 5))
+    assert women.words == "female"
+    assert women.labels == ("female", 0, 99)
+    assert women.run == (3, 4, 5)
     assert gender_by_age.lines[-1].words == "another gender 65 years and over"
     assert gender_by_age.cell_labels[3:5] == (("female", 0, 14), ("female", 15, 64))
     assert age.cell_labels[0] == (None, 0, 14)
@@ -220,14 +219,14 @@ def test_what_a_finer_table_has_more_of(shapes, grains):
     assert family.total.divisions == 0
 
 
-def named(**lines) -> tuple[LineOfValues, ...]:
+def named(**lines):
     return tuple(LineOfValues(label, tuple(values), label.capitalize(), label) for label, values in lines.items())
 
 
 SIZES = named(everyone="123456789", small="123", one="1", two="2", three="3", large="456789")
 
 
-def sizes(labels="everyone small one two three large", lines=SIZES) -> Family:
+def sizes(labels="everyone small one two three large", lines=SIZES):
     fine = TableShape("S2", "s2", "Sizes (fine)", lines=tuple(labels.split()))
     return Family("sizes", "size", (TableShape("S1", "s1", "Total"), fine), of="rooms", lines=lines)
 
@@ -283,7 +282,8 @@ def test_columns_never_have_the_name_of_another_column():
         of_csv = {"geo_id", "donor_geo_id", "iteration_id"}
         assert others - own == TAKEN_COLUMNS - {"area_level", "area", "group"} - of_csv  # of plain files
     (column,) = Attribute(RecordField("status", "string", enum=("a", "b", "c"))).columns
-    assert (column.name, column.values) == ("record_status", ("all", "a", "b", "c"))
+    assert column.name == "record_status"
+    assert column.values == ("all", "a", "b", "c")
     arguments = [Attribute(RecordField(name, "boolean")).argument for name in ("class", "5 or more")]
     assert arguments == ["class_", "_5_or_more"]
     spec = specification(sizes(), ladder(by("c", "category")))
@@ -313,7 +313,8 @@ def test_questions_of_any_census():
     product = compiled(GENDER_BY_AGE)
     total, age, fine = product.families[0].shapes
     asked = product.line_question
-    assert (asked.arguments, asked.everything) == (("gender", "age"), "all genders and ages")
+    assert asked.arguments == ("gender", "age")
+    assert asked.everything == "all genders and ages"
     for shape, gender, ages, cells, words in (
         (fine, "female", "15+", (4, 5), "female 15 years and over"),
         (fine, "Female", "15+", (4, 5), "female 15 years and over"),
@@ -370,7 +371,8 @@ def test_sentences(selector, of_product, counts):
     ):
         assert part in product.adding_up
     assert [family.file_word for family in product.families] == ["gender-by-age", "rooms"]
-    assert (product.selector, product.number) == (of_product, 15)
+    assert product.selector == of_product
+    assert product.number == 15
 
 
 def test_families_with_one_detail_have_files_of_their_own():
@@ -391,7 +393,8 @@ def test_files_and_columns_hold_more_than_127_lines():
     product = compiled(replace(spec, records=replace(spec.records, fields=fields)))
     assert [line.number for line in product.families[0].finest.lines] == [*range(1, 1 + 1 + 3 + 3 * 42)]
     types = {column.name: column.type for column in number_columns(product, US)}
-    assert (types["line"], types["noise_draws"]) == (pa.int16(), pa.int8())
+    assert types["line"] == pa.int16()
+    assert types["noise_draws"] == pa.int8()
     assert {str(column.type) for column in number_columns(PRODUCTS[0], US) if column.name == "line"} == {"int8"}
 
 
@@ -401,7 +404,9 @@ ZCDP = PrivacyDefinition.ZCDP
 def test_without_a_reference_nothing_is_compared():
     product = compiled(GENDER_BY_AGE)
     assert product.reference is None
-    assert (presets(product), reported_references(product), reference_words(product, ZCDP)) == ({}, {}, [])
+    assert presets(product) == {}
+    assert reported_references(product) == {}
+    assert reference_words(product, ZCDP) == []
     for far_above in (total_far_above, level_far_above):
         assert far_above(product, ZCDP, Fraction(1000)) is None
 

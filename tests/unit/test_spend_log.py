@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import hashlib
 import itertools
 import json
@@ -46,27 +44,27 @@ SECRET = bytes(range(32))
 UTC = "2026-01-02T03:04:05Z"
 
 
-def spend(budget, definition=ZCDP, run=1, dataset="census", which=US, records="") -> Spend:
+def spend(budget, definition=ZCDP, run=1, dataset="census", which=US, records=""):
     """Without records given, every data set has its own."""
     fingerprint = hashlib.md5((records or dataset).encode()).hexdigest()
     return Spend(f"{run:016x}", UTC, dataset, which, definition, Fraction(budget), fingerprint)
 
 
-def limit(amount, definition=ZCDP, dataset="census") -> Limit:
+def limit(amount, definition=ZCDP, dataset="census"):
     return Limit(dataset, UTC, definition, Fraction(amount))
 
 
-def refusal(account, budget, most, definition=ZCDP, **more) -> str:
+def refusal(account, budget, most, definition=ZCDP, **more):
     """Why a further run would not be charged, or nothing."""
     return why_no_room(account, spend(budget, definition, 9, **more), most) or ""
 
 
-def total(spends, name="census", which=US) -> Fraction:
+def total(spends, name="census", which=US):
     """The rho of a pass in the account of a name."""
     return accounts_of(LogContent(SECRET, spends), name).of(which).total(ZCDP)
 
 
-def written(*lines) -> bytes:
+def written(*lines):
     texts = (line if isinstance(line, str) else begun_line(line) for line in lines)
     return (earlier_header(SECRET) + "".join(texts)).encode()
 
@@ -119,7 +117,8 @@ def test_amounts_are_plain_decimals(text):
 def test_accounts_are_by_name_and_pass():
     spends = [spend(1), spend(2, dataset="other"), spend(4, which=PR), spend(8, run=2)]
     content = LogContent(SECRET, spends)
-    assert (total(spends), total(spends, which=PR)) == (9, 4)
+    assert total(spends) == 9
+    assert total(spends, which=PR) == 4
     assert str(accounts_of(content, "nobody").of(US)) == "nothing"
     assert [each.names for each in all_accounts(content)] == [("census",), ("other",)]
 
@@ -144,7 +143,7 @@ def test_of_each_run_the_largest_pass_counts_once():
     assert len(people.of("urban").spends) == 2
 
 
-def people_who_lost_more_than_an_account_says() -> list[tuple[str | None, ...]]:
+def people_who_lost_more_than_an_account_says():
     """Everybody whom five runs of three censuses can have: the pass in each run, or None.
 
     The U.S. census ran twice, and nobody was in both of its passes.
@@ -172,7 +171,7 @@ def test_no_account_says_less_than_a_person_lost(monkeypatch):
     assert (None, None, None, "rural", "urban") in found  # the same names mean other people
 
 
-def of_specification(name, budget, run, most_records=1) -> Spend:
+def of_specification(name, budget, run, most_records=1):
     """A run of a specification: its columns are its own, and so is the fingerprint of the same records."""
     spent = spend(budget, run=run, which="all", records=name)
     return replace(spent, product=name, most_records=most_records)
@@ -277,7 +276,9 @@ def test_lines_are_read_as_they_were_written():
     spends.append(replace(spend(2, run=3, which="north-1"), product="Languages, 2031 (second run)"))
     ends = (LineState.RELEASED, LineState.FAILED)
     content = read(*spends, *(line_of(end, run=f"{run:016x}", utc=UTC) for run, end in enumerate(ends, 1)))
-    assert (content.secret, content.spends, content.is_torn) == (SECRET, spends, False)
+    assert content.secret == SECRET
+    assert content.spends == spends
+    assert content.is_torn is False
     begun = json.loads(begun_line(spends[0]))
     assert [begun[key] for key in ("budget", "decimal", "pass", "state")] == ["1/10", "0.1", "us", "begun"]
 
@@ -301,15 +302,18 @@ def test_what_has_begun_counts_however_it_ended(ending):
 @pytest.mark.parametrize("kept", [1, 40, 200, -2])
 def test_a_torn_last_line_counts_for_nothing(kept):
     content = read(spend(1), begun_line(spend(2, run=2))[:kept])
-    assert (content.spends, content.is_torn) == ([spend(1)], True)
+    assert content.spends == [spend(1)]
+    assert content.is_torn is True
 
 
 def test_a_whole_last_line_that_only_lacks_its_newline_counts():
     content = read(begun_line(spend(1)).rstrip("\n"))
-    assert (content.spends, content.is_unended, content.is_torn) == ([spend(1)], True, False)
+    assert content.spends == [spend(1)]
+    assert content.is_unended is True
+    assert content.is_torn is False
 
 
-def changed(**values) -> str:
+def changed(**values):
     return json.dumps(json.loads(begun_line(spend("0.5"))) | values) + "\n"
 
 
@@ -370,7 +374,7 @@ def test_a_file_that_is_no_spend_log_is_a_finding(header):
 # The file
 
 
-def appended(path, *lines) -> None:
+def appended(path, *lines):
     file = SpendLogFile(path, may_create=True)
     with file.locked() as content:
         file.append(content, [line if isinstance(line, str) else begun_line(line) for line in lines])
@@ -409,7 +413,8 @@ def test_a_torn_line_is_marked_and_the_log_goes_on(log):
     appended(log, spend(4, run=3))
     assert torn in log.read_text()
     content = read_log(log)
-    assert (content.spends, content.is_torn) == ([spend(1), spend(4, run=3)], False)
+    assert content.spends == [spend(1), spend(4, run=3)]
+    assert content.is_torn is False
 
 
 def test_a_lost_newline_is_put_back(log):
@@ -479,7 +484,8 @@ def test_a_limit_may_be_set_before_the_first_run(tmp_path):
 def test_a_limit_below_what_was_spent_is_warned_about(log):
     appended(log, spend(3, run=2), spend(1, which=PR))
     (warning,) = set_limit(log, "census", "3", None)
-    assert (warning.where, "every further run will be refused" in warning.message) == ("US pass", True)
+    assert warning.where == "US pass"
+    assert "every further run will be refused" in warning.message
 
 
 def test_a_torn_limit_was_never_set(log):

@@ -1,7 +1,5 @@
 """An older copy, a changed line, a lost end or another file in the place of a spend log is found."""
 
-from __future__ import annotations
-
 import json
 import logging
 import os
@@ -39,15 +37,15 @@ ZCDP = PrivacyDefinition.ZCDP
 UTC = "2026-01-02T03:04:05Z"
 
 
-def begun(run) -> str:
+def begun(run):
     return begun_line(Spend(f"{run:016x}", UTC, "census", "us", ZCDP, Fraction("0.6"), "a" * 32))
 
 
-def ended(run) -> str:
+def ended(run):
     return line_of(LineState.RELEASED, run=f"{run:016x}", utc=UTC)
 
 
-def appended(path, *lines) -> None:
+def appended(path, *lines):
     """Lines, and runs that begin."""
     file = SpendLogFile(path, may_create=True)
     with file.locked() as content:
@@ -55,7 +53,7 @@ def appended(path, *lines) -> None:
     file.close()
 
 
-def cut(path, lines) -> None:
+def cut(path, lines):
     """An older copy."""
     path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:lines]))
 
@@ -82,7 +80,7 @@ def new(tmp_path):
     return tmp_path / "new.log"
 
 
-def errors_of(path, *against) -> list[str]:
+def errors_of(path, *against):
     return [str(each) for each in check_log(path, against) if each.is_error]
 
 
@@ -112,7 +110,7 @@ CHANGES = {
 """Texts to replace, or the lines that are left."""
 
 
-def changed(log, name) -> str:
+def changed(log, name):
     """Where a check must find the change."""
     (change, where), text = CHANGES[name], log.read_bytes()
     if callable(change):

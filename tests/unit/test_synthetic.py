@@ -60,19 +60,19 @@ class Written:
     folder: Path
 
     @property
-    def world(self) -> World:
+    def world(self):
         return World.of(self.folder)
 
-    def rows(self, file) -> list[list[str]]:
+    def rows(self, file):
         lines = (self.folder / file).read_bytes().decode().split("\n")
         assert lines[-1] == ""
         return [line.split("|") for line in lines[1:-1]]
 
     @cached_property
-    def people(self) -> list[list[str]]:
+    def people(self):
         return [[*map(sys.intern, row)] for row in self.parts("person-records")]  # few texts, many times
 
-    def parts(self, table) -> list[list[str]]:
+    def parts(self, table):
         return [row for state in STATES for row in self.rows(f"data/{table}/{state}.txt")]
 
     @cached_property
@@ -80,12 +80,12 @@ class Written:
         return read_public_lists(self.world.parameters).require()
 
 
-def written(folder, people, **how) -> Written:
+def written(folder, people, **how):
     write_demo_census(folder, people, **how)
     return Written(folder)
 
 
-def share(wanted, of) -> float:
+def share(wanted, of):
     """How many rows are as wanted."""
     return sum(map(wanted, of)) / len(of)
 
@@ -96,12 +96,12 @@ def demo(demo_census):
     return Written(demo_census)
 
 
-def bytes_of(census) -> dict[str, bytes]:
+def bytes_of(census):
     folder = census.folder
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def race_codes_of(person) -> tuple[str, ...]:
+def race_codes_of(person):
     return tuple(code for code in person[8:16] if code != "Null")
 
 
@@ -213,13 +213,14 @@ def test_some_blocks_are_in_no_place_and_most_in_no_aiannh_area(demo):
     assert {row[0] for row in rows if row[5] == NAVAJO_NATION} == {"35", "49"}
 
 
-def every_entity_has_a_name_and_every_name_an_entity(census) -> None:
+def every_entity_has_a_name_and_every_name_an_entity(census):
     named = [(level, region) for level, region, _ in census.rows("data/geography-names.txt")]
     geography, entities = read_geography(census.world.data).require(), set()
     for level in US.area_levels:
         inside = geography.of_parts(map(int, STATES[:-1] if level.tabulation_pass == US_PASS else STATES[-1:]))
         entities |= {(level.label, level.kind.ids.text(one)) for one in inside.entities(level.kind).tolist()}
-    assert (len(named), {*named}) == (len(entities), entities)
+    assert len(named) == len(entities)
+    assert {*named} == entities
 
 
 def test_every_entity_has_a_name_and_every_name_an_entity(demo):

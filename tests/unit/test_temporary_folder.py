@@ -1,7 +1,5 @@
 """Confidential temporary files lie in the folder that was asked for, and only if it is private."""
 
-from __future__ import annotations
-
 import os
 import stat
 from pathlib import Path
@@ -41,7 +39,7 @@ def folder(tmp_path):
     return made
 
 
-def refusals(options) -> list[tuple[str, str]]:
+def refusals(options):
     return [(finding.where, finding.message) for finding in refused_options(Path("data"), options)]
 
 
@@ -92,7 +90,7 @@ def test_a_folder_without_permission_is_refused(asked, name, folder):
     assert found == repr([(name, f"{folder} can't be written to: permission denied. Name another folder with --temp.")])
 
 
-def as_nobody(look) -> str:
+def as_nobody(look):
     """What is seen without the rights of root, which tests may have."""
     if os.geteuid():
         return repr(look())

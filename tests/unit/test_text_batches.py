@@ -1,7 +1,5 @@
 """Records in delimited text: what the compiled loop reads is what Arrow reads, and the rest is left to Arrow."""
 
-from __future__ import annotations
-
 import gzip
 
 import numpy as np
@@ -33,11 +31,11 @@ def loops(request, monkeypatch):
         yield
 
 
-def rows(number, value) -> list[tuple[bytes, ...]]:
+def rows(number, value):
     return [tuple(value(row, column) for column in range(len(COLUMNS))) for row in range(number)]
 
 
-def lines(of) -> bytes:
+def lines(of):
     return b"".join(b"|".join(row) + b"\n" for row in of)
 
 
@@ -69,7 +67,7 @@ def test_both_readers_read_the_same(of):
 
 
 def test_the_loop_reads_what_is_short_and_arrow_the_rest(monkeypatch):
-    asked: list[bytes] = []
+    asked = []
     monkeypatch.setattr(text_module, "batch_by_arrow", lambda text, *_: asked.append(text))
     for of in BLOCKS.values():
         batch_of_lines(lines(of), COLUMNS, PERSON_RECORD)
@@ -84,8 +82,7 @@ def test_a_column_may_have_many_values(monkeypatch):
 
 @pytest.mark.parametrize("read", [batch_by_arrow, batch_of_lines])
 @pytest.mark.parametrize(
-    "line",
-    [b"1\n", b"|" * 15 + b"\n", b"|" * 17 + b"\n", b"|" * 33 + b"\n", b"|" * 15 + b"\n|\n"],
+    "line", [b"1\n", b"|" * 15 + b"\n", b"|" * 17 + b"\n", b"|" * 33 + b"\n", b"|" * 15 + b"\n|\n"]
 )
 def test_other_numbers_of_fields_are_no_rows(read, line):
     block = lines(BLOCKS["one row"])

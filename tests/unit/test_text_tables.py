@@ -36,7 +36,8 @@ def test_blank_lines_are_found_whatever_the_blocks(text, at_the_end, rows, is_in
     path.write_bytes(text)
     assert text_tables_module.blank_lines_at_the_end(path) == at_the_end
     lines = text_tables_module.lines_of_text(path)
-    assert (lines.rows, lines.has_blank_line_inside) == (rows, is_inside)
+    assert lines.rows == rows
+    assert lines.has_blank_line_inside == is_inside
     assert not lines.has_overlong_line
     assert not lines.has_stray_return
 

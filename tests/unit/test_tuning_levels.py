@@ -1,7 +1,5 @@
 """What a configuration means for a level."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import pytest
@@ -41,7 +39,8 @@ def production():
 
 
 def test_the_2020_production_costs_what_the_paper_says(production):
-    assert (production.loss.unbounded, production.loss_of(PR_PASS).unbounded) == (Fraction("4.944"), Fraction("2.643"))
+    assert production.loss.unbounded == Fraction("4.944")
+    assert production.loss_of(PR_PASS).unbounded == Fraction("2.643")
     assert sum(production.share(tuned.facts.level) for tuned in production.levels_of(US_PASS)) == 1
     assert len(production.levels) == 19  # (AIANNH, Regional) has no budget
     assert production.groups == 266_586_338
@@ -49,7 +48,9 @@ def test_the_2020_production_costs_what_the_paper_says(production):
 
 def test_a_level_of_the_2020_production(production):
     county = production.levels[COUNTY]
-    assert (county.stability, county.design.suppression_threshold, county.main_stage) == (9, 21, Stage.STAGE_2)
+    assert county.stability == 9
+    assert county.design.suppression_threshold == 21
+    assert county.main_stage == Stage.STAGE_2
     assert county.design.noise(Stage.STAGE_2).sigma_squared == Fraction(9, 2) / (Fraction("0.159") * Fraction(9, 10))
     assert [county.design.margin(kind) for kind in SEX_BY_AGE_23.kinds] == [11, 53, 75]
     assert county.design.margin(SEX_BY_AGE_4.kind(CELL), Fraction(99, 100)) == 14
@@ -87,14 +88,16 @@ def test_tuning_without_data_says_what_the_plan_says():
     assert set(tuning.levels) == {one.level for one in plan.levels}
     for one in plan.levels:
         tuned = tuning.levels[one.level]
-        assert (tuned.design, tuned.facts.groups) == (one.design, one.universe.size)
+        assert tuned.design == one.design
+        assert tuned.facts.groups == one.universe.size
         assert tuned.empty_groups_published == pytest.approx(output_if_all_groups_are_empty(one).published_groups)
     assert tuning.loss == plan.loss
     without = tuning_of(None, parameters).require()
     assert without.facts[COUNTY].entities == 3143  # those of 2020, where no geography is given
     assert without.facts[COUNTY].lists == tuning.facts[COUNTY].lists
     by_codes = tuning.facts[COUNTY].lists.stability_by_codes
-    assert (len(by_codes), [*by_codes]) == (8, sorted(by_codes))
+    assert len(by_codes) == 8
+    assert [*by_codes] == sorted(by_codes)
 
 
 def test_every_mistake_in_the_files_is_told_at_once(tmp_path):
@@ -105,7 +108,7 @@ def test_every_mistake_in_the_files_is_told_at_once(tmp_path):
     assert "no-geography" in str(refused.value)
 
 
-def sentences(tuning) -> list[str]:
+def sentences(tuning):
     return [concern.text for concern in concerns(tuning) if concern.level in {None, COUNTY}]
 
 

@@ -1,7 +1,5 @@
 """Which budget, which threshold, which margins; one choice beside another."""
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from dataclasses import replace
 from fractions import Fraction
@@ -45,7 +43,7 @@ def production():
     return tuning_of().require()
 
 
-def one_digit_less(number) -> Fraction:
+def one_digit_less(number):
     """The next smaller decimal of four significant digits."""
     power = floor(log10(number * (1 - Fraction(1, 10**9))))
     return number - Fraction(10) ** (power - 3)
@@ -68,10 +66,12 @@ def test_the_least_budget_is_least(production, definition, margin, confidence):
 
 def test_the_exact_margin_is_cheaper_than_the_papers_formula(production):
     found = least_budget(production.levels[COUNTY], 11)
-    assert (found.budget, found.paper_budget) == (Fraction("0.1449"), Fraction("1.9208") * 9 / 121 / Fraction(9, 10))
+    assert found.budget == Fraction("0.1449")
+    assert found.paper_budget == Fraction("1.9208") * 9 / 121 / Fraction(9, 10)
     assert float(found.saving) == pytest.approx(0.0872, abs=1e-4)
     other = least_budget(production.levels[COUNTY], 11, Fraction(9, 10))
-    assert (other.paper_budget, other.saving) == (None, None)  # the formula is about 95 %
+    assert other.paper_budget is None
+    assert other.saving is None  # the formula is about 95 %
 
 
 def test_a_level_without_a_budget_can_be_asked_about_and_noise_that_cannot_be_drawn_has_none(production):
@@ -91,14 +91,17 @@ def test_a_level_of_totals_alone_has_no_second_stage(production):
     assert least_budget(totals, 11).budget == pytest.approx(Fraction("0.1449") * Fraction(9, 10), rel=1e-3)
     assert threshold_for(totals, SEX_BY_AGE_4.kind("cell"), Fraction(1, 10)) is None
     nobody = tuned(replace(lists, sensitivity_by_codes=(Sensitivity.of_groups(0),) * 8))
-    assert (nobody.main_stage, least_budget(nobody, 11), multiplicities(nobody)) == (None, None, ())
+    assert nobody.main_stage is None
+    assert least_budget(nobody, 11) is None
+    assert multiplicities(nobody) == ()
 
 
 @pytest.mark.parametrize(("name", "size"), [("cell", 11 * 46), ("sex_marginal", 53 * 2), ("total", 75)])
 def test_a_threshold_is_the_least_size_that_is_precise_enough(production, name, size):
     county, kind, tenth = production.levels[COUNTY], SEX_BY_AGE_23.kind(name), Fraction(1, 10)
     found = threshold_for(county, kind, tenth)
-    assert (found.size, found.cautious_threshold) == (10 * size, 10 * size + 33)
+    assert found.size == 10 * size
+    assert found.cautious_threshold == 10 * size + 33
     assert county.relative_margin(found.size, kind) <= tenth < county.relative_margin(found.size - 1, kind)
 
 
@@ -107,7 +110,9 @@ def test_the_best_margins_spend_the_whole_total(production, total):
     margins = zip(production.levels, (49, 3) * 5 + (11,), strict=False)
     proportions = {level: Fraction(margin) for level, margin in margins}
     found = best_margins(production, US_PASS, total, proportions)
-    assert (found.spent, found.left, sum(found.budgets.values())) == (total, 0, total)
+    assert found.spent == total
+    assert found.left == 0
+    assert sum(found.budgets.values()) == total
     for level, budget in found.budgets.items():
         tuned = production.with_budgets({level: budget}).levels[level]
         assert tuned.design.margin(SEX_BY_AGE_4.kind("cell")) == found.margins[level]
@@ -128,7 +133,9 @@ def test_the_best_margins_spend_the_whole_total(production, total):
 
 def test_what_makes_no_margin_smaller_is_not_spent(production):
     found = best_margins(production, US_PASS, Fraction(1000), {COUNTY: Fraction(1)})
-    assert (found.margins[COUNTY], found.spent + found.left, found.left > 900) == (0, 1000, True)
+    assert found.margins[COUNTY] == 0
+    assert found.spent + found.left == 1000
+    assert found.left > 900
 
 
 def test_levels_without_a_proportion_are_left_out_of_the_best_margins(production):
@@ -149,8 +156,12 @@ def test_three_codes_instead_of_eight_are_a_third_less_noise(production):
     county = multiplicities(production.levels[COUNTY])
     assert [(one.codes, one.stability) for one in county] == [*zip(range(1, 9), (3, 3, 4, 5, 6, 7, 8, 9), strict=True)]
     three, eight = county[2], county[7]
-    assert (three.margin, three.change, three.deviation_change) == (7, Fraction(-4, 11), pytest.approx(-1 / 3))
-    assert (eight.margin, eight.change, eight.deviation_change) == (11, 0, 0)
+    assert three.margin == 7
+    assert three.change == Fraction(-4, 11)
+    assert three.deviation_change == pytest.approx(-1 / 3)
+    assert eight.margin == 11
+    assert eight.change == 0
+    assert eight.deviation_change == 0
     pure = production.but(privacy_definition=PrivacyDefinition.PURE_DP).levels[COUNTY]
     assert multiplicities(pure)[2].deviation_change == pytest.approx(-5 / 9)
 

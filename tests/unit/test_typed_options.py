@@ -1,7 +1,5 @@
 """The options of Python's functions have types: what a type checker accepts is what the functions take."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys
@@ -18,7 +16,7 @@ from tests.inside import declared_options_module, given_options_module
 CALLS = PROJECT / "tests" / "typing" / "calls.py"
 
 
-def texts_of_choices(kind) -> object:
+def texts_of_choices(kind):
     """The type that checks values when they are given: it takes older names, too."""
     kinds = [type(get_args(each)[0]) if get_origin(each) is Literal else each for each in get_args(kind) or (kind,)]
     return (
@@ -46,7 +44,7 @@ def test_the_types_are_those_of_the_declared_options(types, declared):
 @pytest.mark.slow
 def test_a_type_checker_finds_each_wrong_call_and_no_other(tmp_path):
     """By hand, with the same result: `basedpyright tests/typing/calls.py`."""
-    lines = CALLS.read_text(encoding="utf-8").splitlines()
+    lines = CALLS.read_text("utf-8").splitlines()
     wrong = {number for number, line in enumerate(lines, start=1) if line.endswith("# wrong")}
     assert len(wrong) > 15
     command = [sys.executable, "-m", "mypy", "--strict", "--config-file", "", "--cache-dir", str(tmp_path), str(CALLS)]
