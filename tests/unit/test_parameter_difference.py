@@ -157,7 +157,7 @@ def test_groups_and_codes_that_move_are_named(tmp_path):
     assert "1 group changes: 1104 (Korean alone)\n    name: Korean alone becomes Koreans alone\n" in words
     assert "    list: common becomes total only\n" in words
     gone = changed(tmp_path / "gone")
-    for name in (pairs, groups):
+    for name in pairs, groups:
         kept = [line for line in (gone / name).read_text().splitlines(keepends=True) if not line.startswith("1005|")]
         (gone / name).write_text("".join(kept))
     words = diff(gone, PARAMETERS).stdout

@@ -121,10 +121,10 @@ def test_every_group_has_a_fixed_place(lists):
 
 def test_a_group_outside_the_universe_has_no_place(lists):
     universe = universe_of(COUNTY_REGIONAL, np.array([1001]), lists)
-    for entity, iteration in ((1002, "1002"), (99999, "1002"), (1001, "1003")):
+    for entity, iteration in (1002, "1002"), (99999, "1002"), (1001, "1003"):
         with pytest.raises(KeyError):
             index_in(universe, entity, iteration)
-    for place in (universe.size, -1):
+    for place in universe.size, -1:
         with pytest.raises(IndexError):
             universe.group_at(place)
 

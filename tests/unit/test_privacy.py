@@ -108,7 +108,7 @@ def test_epsilon_agrees_with_opendp_and_is_never_below_it(rho, delta):
 def test_epsilon_agrees_with_googles_accountant_and_is_at_most_its_grid_of_orders_better(rho):
     accountant = rdp.RdpAccountant()
     accountant.compose(dp_accounting.ZCDpEvent(rho))
-    for delta in ("1e-5", "1e-10"):
+    for delta in "1e-5", "1e-10":
         judged = accountant.get_epsilon(float(delta))
         assert judged * 0.99 <= ours(rho, delta) <= judged + 1.001e-4
 
@@ -119,7 +119,7 @@ def test_what_is_claimed_covers_the_exact_loss_of_a_level(stability, rho):
     noise = calibrated_noise(PrivacyDefinition.ZCDP, Sensitivity.of_groups(stability), rho)
     one_group = pld.privacy_loss_distribution.from_discrete_gaussian_mechanism(sqrt(noise.sigma_squared), sensitivity=1)
     composed = one_group.self_compose(stability)
-    for delta in ("1e-3", "1e-6"):
+    for delta in "1e-3", "1e-6":
         exact = composed.get_epsilon_for_delta(float(delta))
         assert exact <= ours(rho, delta) < 1.3 * exact
 

@@ -151,7 +151,7 @@ def test_the_addresses_of_safetab_p_are_what_they_always_were():
 def test_a_family_pays_from_its_own_budget():
     other, level = replace(PERSONS, number=1, name="other"), US.levels[0]
     ledger = ledger_of({(PERSONS, level): 1, (other, level): 2})
-    for family, cost in ((PERSONS, 1), (other, 2)):
+    for family, cost in (PERSONS, 1), (other, 2):
         ledger.charge(event_of(family, level, cost=cost))
     assert ledger.spent(level.geography.tabulation_pass) == 3
 

@@ -72,7 +72,7 @@ def test_a_log_tells_when_a_step_begins_and_how_long_it_took(steps, lines, clock
 def test_a_log_tells_of_a_long_step_how_far_it_is_each_half_minute(steps, lines, clock):
     steps.step("Checking", 4_000)
     steps.advance(0)
-    for clock.seconds in (10, 20, 30, 40, 59, 61):
+    for clock.seconds in 10, 20, 30, 40, 59, 61:
         steps.advance(500)
     assert lines == [
         "Checking",
@@ -90,7 +90,7 @@ def test_a_log_guesses_no_rate_before_a_part_is_done(steps, lines, clock):
 
 def test_a_log_never_tells_of_more_than_there_is(steps, lines, clock):
     steps.step("Checking", 100)
-    for clock.seconds in (40, 80):
+    for clock.seconds in 40, 80:
         steps.advance(90)
     steps.step("Checking what can be checked", 0)
     clock.seconds = 200
@@ -102,7 +102,7 @@ def test_a_log_never_tells_of_more_than_there_is(steps, lines, clock):
 def test_a_bar_never_exceeds_its_total_and_has_none_where_none_is_known(monkeypatch):
     monkeypatch.setattr("sys.stderr", Terminal())
     progress = TerminalProgress()
-    for name, parts, advances in (("Checking", 100, (90, 90)), ("Checking what can be checked", 0, (7,))):
+    for name, parts, advances in ("Checking", 100, (90, 90)), ("Checking what can be checked", 0, (7,)):
         progress.step(name, parts)
         for advance in advances:
             progress.advance(advance)
@@ -139,7 +139,7 @@ def test_durations_are_told_in_words(seconds, words):
 
 def test_the_time_of_a_part_is_its_own_without_the_parts_inside(times, lines, clock):
     def answers():
-        for answer in ("first", "second"):
+        for answer in "first", "second":
             clock.seconds += 1
             with times.part("counting"):
                 clock.seconds += 10

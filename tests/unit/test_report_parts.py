@@ -151,7 +151,7 @@ def test_pairs_are_found_wherever_a_batch_ends(county, cut):
     counts = np.array([50, 20, 5, 5])
     order = np.lexsort((iterations, entities))
     tally = PairTally(universe, facts)
-    for part in (order[:cut], order[cut:]):
+    for part in order[:cut], order[cut:]:
         tally.add(entities[part], iterations[part], counts[part])
     pairs = tally.finish()
     assert pairs.compared == 2

@@ -34,7 +34,7 @@ def test_the_whole_page_is_up_to_date():
 def test_geometric_losses_are_tosses_of_a_coin():
     losses = together([Counts(9, scale=4.0)])
     worse = 1 / (1 + exp(-1 / 4))
-    for epsilon in (0.0, 0.5, 1.3, 2.2):
+    for epsilon in 0.0, 0.5, 1.3, 2.2:
         tosses = ((comb(9, k) * worse**k * (1 - worse) ** (9 - k), (2 * k - 9) / 4) for k in range(10))
         exact = sum(chance * (1 - exp(epsilon - loss)) for chance, loss in tosses if loss > epsilon)
         assert exact - 1e-12 <= losses.delta(epsilon) <= exact + 1e-3
@@ -49,5 +49,5 @@ def test_losses_agree_with_dp_accounting():
         ((Counts(9, scale=3.8), Counts(18, scale=34.0)), geometric(1 / 3.8), geometric(1 / 34).self_compose(18)),
     ):
         losses, theirs = together([*ours]), first.self_compose(9).compose(second)
-        for delta in (1e-3, 1e-6, 1e-9):
+        for delta in 1e-3, 1e-6, 1e-9:
             assert losses.epsilon(delta) == pytest.approx(theirs.get_epsilon_for_delta(delta), rel=0.01)

@@ -114,7 +114,7 @@ def test_combined_totals_are_21_to_39_percent_narrower():
     """By shape of household type and of tenure; half widths at 95 %, for Detailed groups below state."""
     noise, narrower = calibrated_noise(PrivacyDefinition.ZCDP, NINE_GROUPS, MIDDLE), []
     group = ("", US.area_level("COUNTY"), "44007", "3010", Stage.STAGE_2, noise)
-    for of_type, of_tenure, width in ((1, 1, 7.8), (2, 3, 12.0), (4, 3, 14.4), (5, 3, 15.1)):
+    for of_type, of_tenure, width in (1, 1, 7.8), (2, 3, 12.0), (4, 3, 14.4), (5, 3, 15.1):
         sizes = {"household type": of_type, "tenure": of_tenure}
         forms = [LinearForm({Measured(*group, name): (1,) * cells}) for name, cells in sizes.items()]
         best = combined([Guess(Fraction(0), form) for form in forms]).form.noise

@@ -98,7 +98,7 @@ def test_members_share_the_codes_of_the_householder_with_the_given_chance(plain,
 def test_ages_sexes_blocks_and_households_stay(plain, shared):
     kept = ["QAGE", "QSEX", "HOUSEHOLDER", *BLOCK]
     assert records_of(plain).select(kept).to_pydict() == records_of(shared).select(kept).to_pydict()
-    for name in (PERSON_HOUSEHOLD_FILE, "household-records/06.parquet", "household-records/72.parquet"):
+    for name in PERSON_HOUSEHOLD_FILE, "household-records/06.parquet", "household-records/72.parquet":
         assert hash_of(plain / name) == hash_of(shared / name)
 
 
@@ -116,7 +116,7 @@ def test_household_n_is_row_n_of_the_household_records(plain):
 
 def test_such_data_are_valid_inputs_of_a_run(shared):
     assert not (shared / "person-household").exists()
-    for parameters in ("parameters", "household-parameters"):
+    for parameters in "parameters", "household-parameters":
         checked = read_inputs(shared.parent / parameters, shared)
         assert parameters != "parameters" or not checked.findings
 

@@ -274,7 +274,7 @@ def test_what_is_not_text_has_a_sentence(tmp_path):
 def test_public_files_stay_in_their_folder(tmp_path):
     folder, findings = tmp_path / "in", FindingsOf("census.toml")
     folder.mkdir()
-    for path in (folder / "list.csv", tmp_path / "out.csv"):
+    for path in folder / "list.csv", tmp_path / "out.csv":
         path.touch()
     (folder / "link.csv").symlink_to(tmp_path / "out.csv")
     assert public_file(folder, "list.csv", "areas.file", findings) == folder / "list.csv"

@@ -206,7 +206,7 @@ def test_a_text_that_means_no_value_is_not_listed(text, where, tmp_path):
 def test_a_code_that_is_listed_twice_is_told_once(tmp_path):
     named = SMALL.replace('column = "code", members', 'column = "code", names = "name", members')
     of_two = SMALL.replace('file    = "faiths.csv"', 'file    = "origins.csv"').replace("first   = 2\n", "")
-    for text, change in ((named, ("faiths.csv", "2,Two", "1,Two")), (of_two, ("origins.csv", "102,Kaka", "101,Kaka"))):
+    for text, change in (named, ("faiths.csv", "2,Two", "1,Two")), (of_two, ("origins.csv", "102,Kaka", "101,Kaka")):
         assert [where for where, _ in findings_of(tmp_path, text, with_change(*change))] == ["code"]
 
 

@@ -333,7 +333,7 @@ def test_questions_of_any_census():
     ):
         assert asked.cells_of(shape, **{name: value}) == Refusal(name, told)
     assert asked.parsed({"gender": "all", "age": "15+"}) == {"age": (15, 99)}
-    for wrong in ({"gander": "male"}, {"gender": 1}, {"age": 5}):
+    for wrong in {"gander": "male"}, {"gender": 1}, {"age": 5}:
         with pytest.raises(TypeError):
             asked.cells_of(fine, **wrong)
     names = "; ".join(map(asked.name_of, fine.lines[:3]))
@@ -407,7 +407,7 @@ def test_without_a_reference_nothing_is_compared():
     assert presets(product) == {}
     assert reported_references(product) == {}
     assert reference_words(product, ZCDP) == []
-    for far_above in (total_far_above, level_far_above):
+    for far_above in total_far_above, level_far_above:
         assert far_above(product, ZCDP, Fraction(1000)) is None
 
 

@@ -55,7 +55,7 @@ def parameters(tmp_path_factory):
 
 @pytest.mark.parametrize("question", QUESTIONS, ids=" ".join)
 def test_tune_speaks_of_the_census(question, parameters):
-    for form in ([], ["--json"]):
+    for form in [], ["--json"]:
         told = done("tune", *question, "--parameters", parameters, *form)
         assert AMERICAN.findall(told) == []
         assert question[0] == "levels" or "level 2" in told
@@ -129,7 +129,7 @@ def test_accuracy_knows_the_truth_of_tables_of_any_order(breaks, tmp_path):
         assert np.add.reduceat(fine[summed[0]], summed[1]).tolist() == wanted.tolist()
     done("accuracy", *folders, out, "--runs", "2", "--confidential")
     assert {row["table"] for row in rows_of(out / "accuracy.csv")} >= {"age_2", "gender_age"}
-    for name in ("README.txt", "accuracy.html", "accuracy.json"):
+    for name in "README.txt", "accuracy.html", "accuracy.json":
         assert american_words((out / name).read_text("utf-8")) == []
 
 
@@ -196,7 +196,7 @@ def test_a_privacy_file_that_tune_wrote_says_the_answer(question, parameters, tm
     wanted = {level: Fraction(found.get(answer_name(level), tuned.budget)) for level, tuned in before.levels.items()}
     assert {level: tuned.budget for level, tuned in after.levels.items()} == wanted != {}
     assert [one.thresholds for one in after.config.families] == [one.thresholds for one in before.config.families]
-    for name in ("most_answers", "stage_1_fraction", "zero_suppression_chance"):
+    for name in "most_answers", "stage_1_fraction", "zero_suppression_chance":
         assert getattr(after.config, name) == getattr(before.config, name)
 
 
@@ -214,7 +214,7 @@ def test_a_specification_of_the_bureau_opens_its_page_with_its_choices(demo_cens
     assert preset["name"] == "loaded config"
     opened, given = config_of_text(preset["config"]).require(), read_config(folder).require()
     assert [one.thresholds for one in opened.families] == [one.thresholds for one in given.families]
-    for name in ("budgets", "passes", "most_answers"):
+    for name in "budgets", "passes", "most_answers":
         assert getattr(opened, name) == getattr(given, name)
 
 

@@ -97,7 +97,7 @@ def test_a_pure_epsilon_counts_as_half_its_square_in_rho():
 
 
 def test_zcdp_leaves_no_room_under_any_limit_in_epsilon():
-    for before, now in ((ZCDP, PURE), (PURE, ZCDP)):
+    for before, now in (ZCDP, PURE), (PURE, ZCDP):
         told = refusal(Account((spend("0.001", before),)), "0.001", limit(10**9, PURE), now)
         assert "zCDP implies no pure epsilon" in told
     assert not refusal(Account((spend(2, PURE),)), 1, limit(3, PURE), PURE)

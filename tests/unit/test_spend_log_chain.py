@@ -62,7 +62,7 @@ def cut(path, lines):
 def log(tmp_path):
     """Two runs, each written in two steps as a run does."""
     path = tmp_path / "spend.log"
-    for run in (1, 2):
+    for run in 1, 2:
         appended(path, run)
         appended(path, ended(run))
     return path
@@ -150,7 +150,7 @@ def test_an_older_copy_is_refused_by_every_command_that_reads_the_log(log, other
         appended(log, 3)
     with pytest.raises(InvalidInput, match=older):
         set_limit(log, "census", "9", None)
-    for options in ([], ["--check"], ["--table", "t.csv"], ["--merge", other, "-o", new]):
+    for options in [], ["--check"], ["--table", "t.csv"], ["--merge", other, "-o", new]:
         assert "older copy" in refused("spend", log, *options)
     assert len(log.read_bytes().splitlines()) == 3
     log.write_bytes(whole)
@@ -272,7 +272,7 @@ def test_a_check_against_a_confidential_log_finds_an_older_copy(log, tmp_path):
 
 def test_a_file_that_tells_nothing_of_the_log_is_refused(log, tmp_path):
     (tmp_path / "other.confidential.log").write_text(f"spend log {'0' * 16}: 3 lines, head {'0' * 32}\n")
-    for name in ("other.confidential.log", "no such file"):
+    for name in "other.confidential.log", "no such file":
         with pytest.raises(InvalidInput, match="tells of no head of this spend log"):
             check_log(log, [tmp_path / name])
 
@@ -337,7 +337,7 @@ def test_copies_that_lack_a_line_together_are_not_merged(log, other, new, tmp_pa
     copy = shutil.copy2(log, tmp_path / "copy.log")
     cut(log, 3)
     cut(copy, 4)
-    for logs in ([log, copy], [copy, log], [log, other], [other, log]):
+    for logs in [log, copy], [copy, log], [log, other], [other, log]:
         with pytest.raises(InvalidInput, match=r"has 3 lines, and had 5 when .* older copy, or lost its end"):
             merge_logs(logs, new)
     assert not new.exists()

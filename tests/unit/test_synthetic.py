@@ -129,7 +129,7 @@ def test_the_same_seed_gives_the_same_bytes_and_another_one_others(tmp_path):
     )
     assert set(first) == FILES
     assert first == again
-    for table in ("GRF-C", "person-records"):
+    for table in "GRF-C", "person-records":
         assert first[f"data/{table}/44.txt"] != other[f"data/{table}/44.txt"]
 
 

@@ -192,7 +192,7 @@ def test_the_most_people_in_one_state_are_shared_out_too(people):
 
 
 def test_puerto_rico_has_its_share():
-    for people in (102, 1_000, 1_000_000, MOST_PEOPLE):
+    for people in 102, 1_000, 1_000_000, MOST_PEOPLE:
         there = state_shares(SizeRequest(people, states=1))[-1].people
         assert there == round(people * 3_285_874 / 334_735_155) >= 1
 

@@ -20,7 +20,7 @@ def name(request):
 @pytest.fixture
 def asked(name, monkeypatch):
     """Options with which a folder is asked for, by an option or by the environment."""
-    for variable in ("TMPDIR", "TEMP", "TMP"):
+    for variable in "TMPDIR", "TEMP", "TMP":
         monkeypatch.delenv(variable, raising=False)
 
     def options(folder):

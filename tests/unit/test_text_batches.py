@@ -61,7 +61,7 @@ BLOCKS = {
 
 @pytest.mark.parametrize("of", BLOCKS.values(), ids=BLOCKS)
 def test_both_readers_read_the_same(of):
-    for read in (batch_by_arrow, batch_of_lines):
+    for read in batch_by_arrow, batch_of_lines:
         assert rows_in(read(lines(of), COLUMNS, PERSON_RECORD)) == of
         assert rows_in(read(lines(of), BACKWARDS, PERSON_RECORD)) == [row[::-1] for row in of]
 
@@ -76,7 +76,7 @@ def test_the_loop_reads_what_is_short_and_arrow_the_rest(monkeypatch):
 
 def test_a_column_may_have_many_values(monkeypatch):
     monkeypatch.setattr(text_module, "_FEW_VALUES", 4)
-    for name in ("as many values as rows", "other lengths"):
+    for name in "as many values as rows", "other lengths":
         assert rows_in(batch_of_lines(lines(BLOCKS[name]), COLUMNS, PERSON_RECORD)) == BLOCKS[name]
 
 
@@ -86,7 +86,7 @@ def test_a_column_may_have_many_values(monkeypatch):
 )
 def test_other_numbers_of_fields_are_no_rows(read, line):
     block = lines(BLOCKS["one row"])
-    for text in (line, block + line, line + block, block + line + block):
+    for text in line, block + line, line + block, block + line + block:
         with pytest.raises(MisshapenRows) as told:
             read(text, COLUMNS, PERSON_RECORD)
         assert told.value.__cause__ is None
@@ -113,10 +113,10 @@ def small_blocks(request, monkeypatch):
 def test_a_file_is_read_in_blocks(end, more, mark, tmp_path):
     of = BLOCKS["as many values as rows"][:16]
     text = mark + ("|".join(COLUMNS).encode() + b"\n" + lines(of)).replace(b"\n", end) + end * more
-    for content in (text, text.removesuffix(end)):
+    for content in text, text.removesuffix(end):
         (tmp_path / "a.txt").write_bytes(content)
         (tmp_path / "a.txt.gz").write_bytes(gzip.compress(content))
-        for form in (TableForm.TEXT, TableForm.GZIPPED_TEXT):
+        for form in TableForm.TEXT, TableForm.GZIPPED_TEXT:
             found = batches(tmp_path / f"a{form.value}", form)
             assert len(found) > 2
             assert [row for batch in found for row in rows_in(batch)] == of
@@ -134,6 +134,6 @@ def test_lines_that_end_in_different_ways_are_damage(end, tmp_path):
 
 
 def test_a_file_of_a_header_alone_has_no_rows(tmp_path):
-    for end in (b"", b"\n", b"\n\n\n"):
+    for end in b"", b"\n", b"\n\n\n":
         (tmp_path / "a.txt").write_bytes("|".join(COLUMNS).encode() + end)
         assert batches(tmp_path / "a.txt", TableForm.TEXT) == []

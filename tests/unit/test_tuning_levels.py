@@ -63,7 +63,7 @@ def test_the_bias_is_the_mean_of_what_is_published(production):
     county = production.levels[COUNTY]
     noise = county.design.noise(Stage.STAGE_2)
     assert isinstance(noise, DiscreteGaussian)
-    for size in (0, 7, 21, 22, 40):
+    for size in 0, 7, 21, 22, 40:
         published = {x: float(noise.probability(x).mid()) for x in range(-80, 81) if size + x > 21}
         mean = sum(x * chance for x, chance in published.items()) / sum(published.values())
         assert float(county.design.bias(size).mid()) == pytest.approx(mean, rel=1e-9, abs=1e-9)
@@ -72,7 +72,7 @@ def test_the_bias_is_the_mean_of_what_is_published(production):
 
 def test_chances_of_a_size_add_up_to_one(production):
     county = production.levels[COUNTY]
-    for size in (0, 21, 960, 4971, 19_980):
+    for size in 0, 21, 960, 4971, 19_980:
         chances = county.design.shape_chances(size)
         assert float(sum(chances.values()).mid()) == pytest.approx(1)
         assert 0 <= float(county.design.suppression_chance(size).mid()) <= float(chances[TOTAL].mid())

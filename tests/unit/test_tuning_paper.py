@@ -87,7 +87,7 @@ def test_the_first_preset_is_what_is_tuned_if_nothing_is_given():
 @pytest.mark.needs_2020_files
 def test_the_preset_is_what_the_2020_production_had(spec_2020):
     real, preset = read_config(spec_2020).require(), production_of_2020()
-    for name in ("families", "privacy_definition", "stage_1_fraction", "most_answers", "zero_suppression_chance"):
+    for name in "families", "privacy_definition", "stage_1_fraction", "most_answers", "zero_suppression_chance":
         assert getattr(preset, name) == getattr(real, name)
     households = read_config_at(spec_2020.parent / "households" / "config-2020.json").require()
     assert production_of_2020(SAFETAB_H).families == households.families

@@ -53,7 +53,7 @@ def test_probabilities_and_margins_are_those_of_the_convolution(parts):
     within = np.cumsum(np.concatenate([[exact[middle]], 2 * exact[middle + 1 :]]))
     for distance in range(1, 60):
         assert noise.chance_of_at_least(Fraction(distance)) == pytest.approx(1 - within[distance - 1], abs=1e-9)
-    for confidence in (Fraction(9, 10), Fraction(19, 20), Fraction(999, 1000)):
+    for confidence in Fraction(9, 10), Fraction(19, 20), Fraction(999, 1000):
         assert noise.margin_of_error(confidence) == int(np.argmax(within >= float(confidence)))
     values = np.arange(-middle, middle + 1)
     assert noise.variance == pytest.approx(float(np.sum(values**2 * exact)), rel=1e-9)
@@ -66,7 +66,7 @@ def test_the_integral_agrees_with_what_is_certified(noise, draws):
     integral = _Integral([WeightedDraws(noise, Fraction(1), draws)], Fraction(1))
     certified = noise.sum_of(draws)
     assert integral.margin_of_error(0.95) == certified.margin_of_error(Fraction(19, 20))
-    for at_least in (1, 2, 5, 20):
+    for at_least in 1, 2, 5, 20:
         exact = 2 * float(certified.tail(at_least).mid())
         assert 1 - integral.chance_below(Fraction(at_least)) == pytest.approx(exact, abs=1e-9)
 
@@ -130,7 +130,7 @@ def test_a_smoothed_sum_is_that_of_the_convolution_but_for_the_width_of_its_smoo
     whole = np.arange(-reach, reach + 1)
     distances = np.abs(whole[:, None] + float(tiny) * whole[None, :]).reshape(-1)
     together = np.outer(chances, chances).reshape(-1)
-    for between in (Fraction(1, 2), Fraction(1, 50), Fraction(98, 100), Fraction(5, 2)):
+    for between in Fraction(1, 2), Fraction(1, 50), Fraction(98, 100), Fraction(5, 2):
         exact = together[distances >= float(between)].sum()
         assert noise.chance_of_at_least(between) == pytest.approx(exact, abs=1e-9)
     by_distance = np.argsort(distances)

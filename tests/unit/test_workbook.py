@@ -94,7 +94,7 @@ def test_the_numbers_kept_in_the_file_are_those_of_python(production, path, is_z
             assert (None if shown in {None, ""} else shown) == (true if true is None else pytest.approx(true, **nearly))
         assert live[level][16] == pytest.approx(empty_groups, rel=2e-4)
     live, exact = (rows_of(path, sheet, 5) for sheet in ("Results", "Exact"))
-    for people in ("US pass", "PR pass", "anyone"):
+    for people in "US pass", "PR pass", "anyone":
         assert live[people][:4] == [float(text.replace(",", "")) for text in exact[people][:4]]
 
 
@@ -198,7 +198,7 @@ def test_a_cell_holds_the_config_of_the_inputs(production, path):
 
 def test_on_paper_a_repeated_column_cuts_no_text_and_helper_rows_stay_away(workbook):
     book = load_workbook(workbook)
-    for sheet in (book["Results"], book["Exact"]):
+    for sheet in book["Results"], book["Exact"]:
         assert sheet.print_title_cols == "$A:$A"
         assert sheet.page_setup.pageOrder == "overThenDown"
         texts = [one for (one,) in sheet.iter_rows(max_row=29, max_col=1) if one.value is not None]
@@ -215,7 +215,7 @@ def test_a_text_that_looks_like_a_formula_stays_a_text(path):
     cell = load_workbook(path)["Inputs"]["A1"]
     assert cell.value == text
     assert cell.data_type == "s"
-    for given in (text, '"', "a\nb", "x!y"):
+    for given in text, '"', "a\nb", "x!y":
         with pytest.raises(ValueError, match="plain words"):
             of(given)
 
@@ -280,7 +280,7 @@ def test_gaussian_margins_are_as_near_as_the_sheet_says(low, high, most_off, one
     for noise, live in map(gaussian, steps(low, high, 80)):
         distances += [abs(noise.margin_of_error(c) - live.margin(of(float(c))).value) for c in CONFIDENCES]
     for noise, live in map(gaussian, steps(low, high, 8)):
-        for draws in (4, 9, 46):
+        for draws in 4, 9, 46:
             margin = noise.sum_of(draws).margin_of_error(CONFIDENCES[1])
             distances.append(abs(margin - live.margin(of(0.95), draws).value))
     assert max(distances) <= most_off
@@ -317,7 +317,7 @@ def test_geometric_formulas_of_one_draw_are_exact():
         assert [noise.margin_of_error(c) for c in CONFIDENCES] == [live.margin(of(float(c))).value for c in CONFIDENCES]
         for chance in (Fraction(3, 10), *CHANCES):
             assert noise.quantile(chance) == live.quantile(of(float(chance))).value
-        for least in (-7, 0, 1, 9):
+        for least in -7, 0, 1, 9:
             chance, mean = (float(ball.mid()) for ball in (noise.tail(least), noise.mean_given_at_least(least)))
             assert live.at_least(of(least)).value == pytest.approx(chance, rel=1e-12)
             assert live.mean_given_at_least(of(least)).value == pytest.approx(mean, rel=1e-9, abs=1e-12)
@@ -325,7 +325,7 @@ def test_geometric_formulas_of_one_draw_are_exact():
 
 def test_margins_of_sums_of_geometrics_are_as_near_as_the_sheet_says():
     for noise, live in map(geometric, steps(1, 300, 10)):
-        for draws in (4, 8, 18, 46):
+        for draws in 4, 8, 18, 46:
             exact = noise.sum_of(draws).margin_of_error(CONFIDENCES[1])
             assert abs(exact - live.margin(of(0.95), draws).value) <= max(1, 0.04 * exact)
 
