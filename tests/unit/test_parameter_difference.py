@@ -26,8 +26,7 @@ def diff(*arguments):
 def changed(folder, lines=None, **keys):
     """A copy of the small parameters with other keys, and with texts replaced in its lists."""
     shutil.copytree(PARAMETERS, folder)
-    config = json.loads((folder / "config.json").read_text()) | keys
-    (folder / "config.json").write_text(json.dumps(config))
+    (folder / "config.json").write_text(json.dumps(json.loads((folder / "config.json").read_text()) | keys))
     for name, (old, new) in (lines or {}).items():
         text = (folder / name).read_text()
         assert old in text
@@ -53,8 +52,7 @@ def test_equal_folders_have_no_difference(tmp_path):
 
 
 def test_a_folder_and_its_specification_are_equal(tmp_path):
-    specification = as_specification(PARAMETERS, tmp_path / "persons")
-    assert rows(PARAMETERS, specification, DATA) == set()
+    assert rows(PARAMETERS, as_specification(PARAMETERS, tmp_path / "persons"), DATA) == set()
     households = write_household_world(tmp_path / "world", 3).parameters
     assert rows(households, as_specification(households, tmp_path / "households")) == set()
 
@@ -81,8 +79,7 @@ def test_a_loss_is_that_of_the_protected_unit(tmp_path):
 
 
 def test_a_budget_changes_its_level_and_the_loss_of_its_pass(tmp_path):
-    other = changed(tmp_path / "other", privacy_budget_p_level_2_county=0.25)
-    found = rows(PARAMETERS, other)
+    found = rows(PARAMETERS, changed(tmp_path / "other", privacy_budget_p_level_2_county=0.25))
     assert ("loss", "us", "unbounded rho", "4.85", "4.9") in found
     assert ("loss", "us", "bounded rho", "9.7", "9.8") in found
     assert ("level", "(COUNTY, Detailed)", "budget", "0.2", "0.25") in found
@@ -114,8 +111,7 @@ def test_levels_that_change_alike_are_said_once(tmp_path):
 
 def test_groups_that_change_their_names_alone_are_listed_under_one_heading(tmp_path):
     groups = "race-characteristic-iterations.txt"
-    other = changed(tmp_path / "other", {groups: ("Korean alone", "Koreans alone")})
-    words = diff(PARAMETERS, other).stdout
+    words = diff(PARAMETERS, changed(tmp_path / "other", {groups: ("Korean alone", "Koreans alone")})).stdout
     assert "  2 groups change their name:\n    1104: Korean alone becomes Koreans alone\n    2104: " in words
     assert "4 groups" not in words
     one = changed(tmp_path / "one", {groups: ("1104|Korean alone|", "1104|Koreans alone|")})

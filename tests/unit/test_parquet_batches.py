@@ -60,8 +60,7 @@ def path(tmp_path):
 
 
 def write(path, texts, *, nullable=True, **options):
-    schema = pa.schema([pa.field("X", pa.string(), nullable=nullable)])
-    pq.write_table(pa.table({"X": texts}, schema), path, **options)
+    pq.write_table(pa.table({"X": texts}, pa.schema([pa.field("X", pa.string(), nullable=nullable)])), path, **options)
 
 
 def batches(parts, record):
@@ -95,8 +94,7 @@ def test_a_column_without_any_text_is_read(path):
     """Polars writes an empty dictionary, and says of each row that it has no value."""
     import polars  # noqa: PLC0415 - takes long to load
 
-    absent = polars.DataFrame({"X": [None] * 5}, schema={"X": polars.String})
-    absent.write_parquet(path, compression="snappy")
+    polars.DataFrame({"X": [None] * 5}, schema={"X": polars.String}).write_parquet(path, compression="snappy")
     assert texts_of(path) == {"X": [None] * 5}
 
 
@@ -161,8 +159,7 @@ def test_columns_are_found_by_name_in_each_part(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("positions", [[0, 3], [0, -1], [2, 0]])
 def test_positions_beyond_what_arrow_hands_on_are_damage(positions):
-    values = pa.array(["1", "2"])
-    column = pa.DictionaryArray.from_arrays(pa.array(positions, pa.int32()), values, safe=False)
+    column = pa.DictionaryArray.from_arrays(pa.array(positions, pa.int32()), pa.array(["1", "2"]), safe=False)
     with pytest.raises(pa.ArrowInvalid, match="the dictionary doesn't have"):
         records_module._value_column(column)
     assert records_module._value_column(column.slice(0, 0)).has_absent is False

@@ -95,8 +95,7 @@ def test_a_race_iteration_reached_by_no_race_code_adds_no_stability():
 
     race = CharacteristicIteration("0001", "x", DETAILED, RACE_ALONE, COMMON)
     lists = PublicLists({"9950": "x"}, (race,), {"0001": frozenset({"9950"})})
-    codes = iteration_map_of(lists, DETAILED, US.kind("state"), most_answers=8)
-    assert not sensitivity(codes.classifications)
+    assert not sensitivity(iteration_map_of(lists, DETAILED, US.kind("state"), most_answers=8).classifications)
 
 
 COUNTY_REGIONAL = PopulationGroupLevel(US.area_level("COUNTY"), REGIONAL)
@@ -105,11 +104,9 @@ COUNTY_REGIONAL = PopulationGroupLevel(US.area_level("COUNTY"), REGIONAL)
 def test_every_group_has_a_fixed_place(lists):
     blocks = np.array([10010000010001, 10030000010001, 440070001011000])
     nowhere = np.full(3, NO_ENTITY)
-    areas = areas_of_blocks(Blocks(blocks, nowhere, nowhere)).entities(COUNTY)
-    universe = universe_of(COUNTY_REGIONAL, areas, lists)
+    universe = universe_of(COUNTY_REGIONAL, areas_of_blocks(Blocks(blocks, nowhere, nowhere)).entities(COUNTY), lists)
     assert universe.entities.tolist() == [1001, 1003, 44007]
-    codes = " ".join(iteration.code for iteration in universe.iterations)
-    assert codes == "1002 1101 1201 2002 2101 2201 4002"
+    assert " ".join(iteration.code for iteration in universe.iterations) == "1002 1101 1201 2002 2101 2201 4002"
     places = [index_in(universe, *group) for group in ((1001, "1002"), (1003, "1101"), (44007, "4002"))]
     assert universe.size == 21
     assert places == [0, 8, 20]
@@ -131,7 +128,6 @@ def test_a_group_outside_the_universe_has_no_place(lists):
 
 @pytest.mark.parametrize(("geography", "adaptive", "total_only"), [("USA", 19, 2), ("PLACE", 21, 0)])
 def test_total_only_groups_are_at_nation_and_state_alone(geography, adaptive, total_only, lists):
-    level = PopulationGroupLevel(US.area_level(geography), DETAILED)
-    universe = universe_of(level, np.array([1]), lists)
+    universe = universe_of(PopulationGroupLevel(US.area_level(geography), DETAILED), np.array([1]), lists)
     assert universe.adaptive_groups == adaptive
     assert universe.total_only_groups == total_only

@@ -236,5 +236,4 @@ def test_bars_are_as_wide_as_a_terminal_that_can_not_move_its_cursor(width, monk
     with TerminalProgress() as progress:
         progress.step("Checking the person records", 331_000_000)
         progress.advance(123_456_789)
-    lines = shown.getvalue().replace("\r", "\n").split("\n")
-    assert width // 2 < max(map(len, lines)) <= width
+    assert width // 2 < max(map(len, shown.getvalue().replace("\r", "\n").split("\n"))) <= width

@@ -19,8 +19,7 @@ GEOMETRIC = pld.privacy_loss_distribution.from_discrete_laplace_mechanism
 
 
 def test_the_papers_numbers_on_the_page_are_up_to_date():
-    page = (DOCS / "the-paper-reproduced.md").read_text("utf-8")
-    assert page.startswith(first_part(tuning_of().require()))
+    assert (DOCS / "the-paper-reproduced.md").read_text("utf-8").startswith(first_part(tuning_of().require()))
     for name, svg in paper_figures().items():
         assert (DOCS / "figures" / name).read_text("utf-8") == svg
 

@@ -23,10 +23,8 @@ NOISES = {
 def test_tails_in_floating_point_are_the_certified_ones(name):
     noise, _ = NOISES[name]
     values = np.array([-200, -30, -7, -1, 0, 1, 2, 5, 13, 40, 90, 200])
-    computed = FloatTails(noise).at_least(values)
-    for value, tail in zip(values.tolist(), computed.tolist(), strict=True):
-        exact = float(noise.tail(value).mid())
-        assert tail == pytest.approx(exact, rel=1e-9, abs=1e-300)
+    for value, tail in zip(values.tolist(), FloatTails(noise).at_least(values).tolist(), strict=True):
+        assert tail == pytest.approx(float(noise.tail(value).mid()), rel=1e-9, abs=1e-300)
 
 
 def test_a_tail_far_out_is_right_too():
@@ -38,8 +36,7 @@ def test_a_tail_far_out_is_right_too():
 
 def coverage_given_publication(noise, threshold, size, is_inside):
     """The exact chance that the interval holds the size, among publications; sums certified probabilities."""
-    farthest = noise.least_with_tail_below(Fraction(1, 10**14))
-    totals = np.arange(threshold + 1, max(size + farthest, threshold + 2))
+    totals = np.arange(threshold + 1, max(size + noise.least_with_tail_below(Fraction(1, 10**14)), threshold + 2))
     weights = np.array([float(noise.probability(int(total) - size).mid()) for total in totals])
     return float((weights * is_inside(totals, size)).sum() / float(noise.tail(threshold + 1 - size).mid()))
 

@@ -84,8 +84,7 @@ def test_fields_that_nothing_reads_are_one_warning(tmp_path):
 
 
 def test_a_list_that_nothing_uses_is_a_warning(tmp_path):
-    text = SMALL.replace('common = { areas = ["nation", "region"] }', 'rare = { tables = "total" }')
-    checked = read(tmp_path, text)
+    checked = read(tmp_path, SMALL.replace('common = { areas = ["nation", "region"] }', 'rare = { tables = "total" }'))
     assert "groups.lists.rare: nothing uses this list" in "\n".join(map(str, checked.warnings))
     lists = checked.require().groups.lists
     assert [(each.name, each.areas, each.total_only) for each in lists] == [

@@ -102,8 +102,7 @@ def codes_of_two_groups_are_refused(folder):
 def areas_of_two_passes_are_refused(folder):
     """Passes by different columns, which the specification alone can't compare."""
     text = SMALL.replace('where  = { ISLAND = "no" }', 'where  = { REGION = ["1", "3"] }')
-    told = ("pass isles", "some areas are in another pass too. Passes must not overlap.")
-    assert told in findings_of(folder, text)
+    assert ("pass isles", "some areas are in another pass too. Passes must not overlap.") in findings_of(folder, text)
 
 
 def test_areas_of_two_passes_are_refused(tmp_path):
@@ -112,8 +111,7 @@ def test_areas_of_two_passes_are_refused(tmp_path):
 
 def ids_are_in_the_order_of_their_bytes(folder):
     """Capitals come first, whatever letters they are."""
-    lists = with_change("areas.csv", ",North,a,", ",North,C,")
-    compiled = compile_folder(write_lists(folder, SMALL, lists)).require()
+    compiled = compile_folder(write_lists(folder, SMALL, with_change("areas.csv", ",North,a,", ",North,C,"))).require()
     (ids,) = {kind.ids.texts for kind in compiled.config.census.kinds if kind.name == "town"}
     assert ids == ("1C", "1b", "3c")
 

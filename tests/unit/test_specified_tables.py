@@ -245,8 +245,7 @@ def test_cells_of_named_lines_are_those_that_no_other_divides():
     assert question.cells_of(shape) == WantedCells((0, 1, 2, 3), "everyone")
     assert question.cells_of(shape, category=" SMALL ") == WantedCells((0, 1, 2), "small")
     by_age = product.families[1].finer[0]
-    hint = 'Tables of sizes have it: give the family, "sizes".'
-    assert hint in str(question.cells_of(by_age, category="small"))
+    assert 'Tables of sizes have it: give the family, "sizes".' in str(question.cells_of(by_age, category="small"))
     other = question.cells_of(shape, gender="female")
     told = 'this table has no numbers by gender. Tables of all tables have it: give the family, "all tables".'
     assert other == Refusal("gender", told)
@@ -336,8 +335,7 @@ def test_questions_of_any_census():
     for wrong in {"gander": "male"}, {"gender": 1}, {"age": 5}:
         with pytest.raises(TypeError):
             asked.cells_of(fine, **wrong)
-    names = "; ".join(map(asked.name_of, fine.lines[:3]))
-    assert names == "all genders, all ages; male, all ages; male, 0 to 14 years"
+    assert "; ".join(map(asked.name_of, fine.lines[:3])) == "all genders, all ages; male, all ages; male, 0 to 14 years"
 
 
 def test_only_two_categories_are_drawn_on_two_sides():
@@ -389,8 +387,7 @@ def test_families_with_one_detail_have_files_of_their_own():
 
 def test_files_and_columns_hold_more_than_127_lines():
     spec = specification(ladder(replace(by("fine", "gender", "rooms"), breaks={})))
-    fields = (GENDER, replace(ROOMS, maximum=42))
-    product = compiled(replace(spec, records=replace(spec.records, fields=fields)))
+    product = compiled(replace(spec, records=replace(spec.records, fields=(GENDER, replace(ROOMS, maximum=42)))))
     assert [line.number for line in product.families[0].finest.lines] == [*range(1, 1 + 1 + 3 + 3 * 42)]
     types = {column.name: column.type for column in number_columns(product, US)}
     assert types["line"] == pa.int16()

@@ -88,8 +88,7 @@ def test_units_with_several_records_get_more_noise(tmp_path):
     assert tuned.stability == 3
     assert Fraction(tuned.sensitivity.l2_squared, 2) / Fraction(9, 10) == 15
     assert least_budget(tuned, 11)
-    levels = specified_page_facts(tuning)["products"][0]["levels"]
-    assert {level["most_records"] for level in levels} == {3}
+    assert {level["most_records"] for level in specified_page_facts(tuning)["products"][0]["levels"]} == {3}
 
 
 def american_words(page):

@@ -173,8 +173,7 @@ def test_no_account_says_less_than_a_person_lost(monkeypatch):
 
 def of_specification(name, budget, run, most_records=1):
     """A run of a specification: its columns are its own, and so is the fingerprint of the same records."""
-    spent = spend(budget, run=run, which="all", records=name)
-    return replace(spent, product=name, most_records=most_records)
+    return replace(spend(budget, run=run, which="all", records=name), product=name, most_records=most_records)
 
 
 def test_two_specifications_of_the_same_records_are_one_account_whatever_their_fingerprints():
@@ -255,8 +254,7 @@ def test_the_smallest_limit_of_all_names_holds():
 def test_names_that_shared_records_before_names_were_joined_are_the_same_people():
     """A log of an earlier version: the second name was warned of, and its runs counted apart."""
     of_records = ((1, "a", "x"), (2, "b", "x"), (4, "c", ""), (8, "b", "y"))
-    spends = [spend(budget, run=budget, dataset=name, records=records) for budget, name, records in of_records]
-    content = read(*spends)
+    content = read(*[spend(budget, run=budget, dataset=name, records=records) for budget, name, records in of_records])
     assert [accounts_of(content, name).of(US).total(ZCDP) for name in "ac"] == [11, 4]
 
 

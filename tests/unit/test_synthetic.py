@@ -231,8 +231,7 @@ def test_groups_gather(demo):
     block_area = {tuple(row[:4]): row[5] for row in demo.parts("GRF-C")}
     in_navajo_nation = [person for person in demo.people if block_area[tuple(person[3:7])] == NAVAJO_NATION]
     assert 0.5 < share(lambda person: person[8] == "5110", in_navajo_nation) < 0.65
-    native_hawaiian = [person for person in demo.people if "7010" in person[8:16]]
-    assert share(lambda person: person[3] == "15", native_hawaiian) > 0.9
+    assert share(lambda person: person[3] == "15", [person for person in demo.people if "7010" in person[8:16]]) > 0.9
     hmong = Counter(tuple(person[3:6]) for person in demo.people if "4430" in person[8:16])
     assert sum(count for _, count in hmong.most_common(3)) / hmong.total() > 0.5
 

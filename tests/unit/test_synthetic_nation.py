@@ -193,8 +193,7 @@ def test_the_most_people_in_one_state_are_shared_out_too(people):
 
 def test_puerto_rico_has_its_share():
     for people in 102, 1_000, 1_000_000, MOST_PEOPLE:
-        there = state_shares(SizeRequest(people, states=1))[-1].people
-        assert there == round(people * 3_285_874 / 334_735_155) >= 1
+        assert state_shares(SizeRequest(people, states=1))[-1].people == round(people * 3_285_874 / 334_735_155) >= 1
 
 
 def test_what_is_refused_is_told_at_once():
@@ -206,8 +205,7 @@ def test_what_is_refused_is_told_at_once():
 
 
 def test_more_areas_than_the_nation_has_still_have_codes_of_four_digits():
-    shares = state_shares(SizeRequest(1_000, tracts=200_000))
-    areas = {area for share in shares for area in share.aiannh_areas}
+    areas = {area for share in state_shares(SizeRequest(1_000, tracts=200_000)) for area in share.aiannh_areas}
     assert len(areas) == round(704 * 200_000 / 84_414)
     assert 1 <= min(areas) < max(areas) < 9_999
 
@@ -398,8 +396,7 @@ def test_most_codes_are_absent_from_most_tracts(rhode_island, chunks):
     assert codes > 300
     assert 0.01 <= len(np.unique(tract * 10**4 + race)) / (tracts * codes) <= 0.25
     # a code of middling size is gathered: half of its people in a few tracts
-    middling = np.argsort(-np.bincount(race))[60]
-    of_tract = np.sort(np.bincount(tract[race == middling], minlength=tracts))[::-1]
+    of_tract = np.sort(np.bincount(tract[race == np.argsort(-np.bincount(race))[60]], minlength=tracts))[::-1]
     assert of_tract[: tracts // 10].sum() > 0.5 * of_tract.sum()
 
 

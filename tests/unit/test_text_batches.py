@@ -94,8 +94,7 @@ def test_other_numbers_of_fields_are_no_rows(read, line):
 
 
 def batches(path, form):
-    files = TableFiles(form, (path,))
-    return [batch for piece in text_module.text_batches(files, PERSON_RECORD) for batch in piece]
+    return [batch for piece in text_module.text_batches(TableFiles(form, (path,)), PERSON_RECORD) for batch in piece]
 
 
 @pytest.fixture(params=[50, 500])

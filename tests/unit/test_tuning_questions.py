@@ -45,8 +45,7 @@ def production():
 
 def one_digit_less(number):
     """The next smaller decimal of four significant digits."""
-    power = floor(log10(number * (1 - Fraction(1, 10**9))))
-    return number - Fraction(10) ** (power - 3)
+    return number - Fraction(10) ** (floor(log10(number * (1 - Fraction(1, 10**9)))) - 3)
 
 
 @pytest.mark.parametrize("definition", list(PrivacyDefinition))

@@ -55,8 +55,7 @@ def test_probabilities_and_margins_are_those_of_the_convolution(parts):
         assert noise.chance_of_at_least(Fraction(distance)) == pytest.approx(1 - within[distance - 1], abs=1e-9)
     for confidence in Fraction(9, 10), Fraction(19, 20), Fraction(999, 1000):
         assert noise.margin_of_error(confidence) == int(np.argmax(within >= float(confidence)))
-    values = np.arange(-middle, middle + 1)
-    assert noise.variance == pytest.approx(float(np.sum(values**2 * exact)), rel=1e-9)
+    assert noise.variance == pytest.approx(float(np.sum(np.arange(-middle, middle + 1) ** 2 * exact)), rel=1e-9)
     assert not noise.is_smoothed
 
 
@@ -131,9 +130,7 @@ def test_a_smoothed_sum_is_that_of_the_convolution_but_for_the_width_of_its_smoo
     distances = np.abs(whole[:, None] + float(tiny) * whole[None, :]).reshape(-1)
     together = np.outer(chances, chances).reshape(-1)
     for between in Fraction(1, 2), Fraction(1, 50), Fraction(98, 100), Fraction(5, 2):
-        exact = together[distances >= float(between)].sum()
-        assert noise.chance_of_at_least(between) == pytest.approx(exact, abs=1e-9)
+        assert noise.chance_of_at_least(between) == pytest.approx(together[distances >= float(between)].sum(), abs=1e-9)
     by_distance = np.argsort(distances)
-    within = np.cumsum(together[by_distance])
-    margin = distances[by_distance][np.argmax(within >= float(confidence))]
+    margin = distances[by_distance][np.argmax(np.cumsum(together[by_distance]) >= float(confidence))]
     assert margin - 1e-9 <= float(noise.margin_of_error(confidence)) <= margin + 60 * float(tiny)

@@ -142,8 +142,7 @@ def test_formulas_are_made_of_known_functions_cells_and_numbers_alone(workbook):
         assert re.fullmatch(r"[A-Z0-9.+\-*/^(),:>= &]*", without_cells), formula
     titles = " | ".join(sorted(sheet.title for sheet in book))
     assert titles == "Config | Curves | Epsilon | Exact | Facts | Inputs | Results | Start | What is exact"
-    kinds = {cell.data_type for row in book["Exact"].iter_rows() for cell in row if cell.value is not None}
-    assert kinds == {"s", "n"}
+    assert {cell.data_type for row in book["Exact"].iter_rows() for cell in row if cell.value is not None} == {"s", "n"}
 
 
 def values_of(sheet, *cells):
