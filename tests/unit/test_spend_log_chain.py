@@ -11,7 +11,7 @@ from fractions import Fraction
 
 import pytest
 
-from tests.commands import done, refused
+from tests.commands import done, invalid, refused
 from tests.inside import (
     InvalidInput,
     LineState,
@@ -214,8 +214,7 @@ def test_a_log_that_was_emptied_removed_or_replaced_is_refused_with_what_to_do(c
 
 def test_an_empty_file_is_never_taken_for_a_new_log(new):
     new.touch(mode=0o600)
-    with pytest.raises(InvalidInput, match="is empty"):
-        appended(new, 1)
+    assert "is empty" in invalid(appended, new, 1)
     assert new.read_bytes() == b""
 
 
@@ -273,8 +272,7 @@ def test_a_check_against_a_confidential_log_finds_an_older_copy(log, tmp_path):
 def test_a_file_that_tells_nothing_of_the_log_is_refused(log, tmp_path):
     (tmp_path / "other.confidential.log").write_text(f"spend log {'0' * 16}: 3 lines, head {'0' * 32}\n")
     for name in "other.confidential.log", "no such file":
-        with pytest.raises(InvalidInput, match="tells of no head of this spend log"):
-            check_log(log, [tmp_path / name])
+        assert "tells of no head of this spend log" in invalid(check_log, log, [tmp_path / name])
 
 
 def test_heads_are_read_from_any_text():

@@ -15,29 +15,30 @@ def path(request, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("text", "at_the_end", "rows", "is_inside"),
+    "case",
     [
-        (b"", 0, 0, False),
-        (b"a|b", 0, 0, False),
-        (b"a|b\n", 0, 0, False),
-        (b"a|b\n\n", 1, 0, False),
-        (b"a|b\n1|2", 0, 1, False),
-        (b"a|b\n1|2\n", 0, 1, False),
-        (b"a|b\n1|2\n\n\n", 2, 1, False),
-        (b"a|b\r\n1|2\r\n\r\n", 1, 1, False),
-        (b"a|b\r\n1|2\r\n3|4", 0, 2, False),
-        (b"a|b\n\n1|2\n", 0, 2, True),
-        (b"a|b\r\n\r\n1|2", 0, 2, True),
-        (b"a|b\n\n\n\n\n\n1|2\n\n", 1, 6, True),
-        (b"a|b\n1|2\n" + b"\n" * 50 + b"x", 0, 52, True),
+        "; 0; 0; False",
+        "a|b; 0; 0; False",
+        "a|b\n; 0; 0; False",
+        "a|b\n\n; 1; 0; False",
+        "a|b\n1|2; 0; 1; False",
+        "a|b\n1|2\n; 0; 1; False",
+        "a|b\n1|2\n\n\n; 2; 1; False",
+        "a|b\r\n1|2\r\n\r\n; 1; 1; False",
+        "a|b\r\n1|2\r\n3|4; 0; 2; False",
+        "a|b\n\n1|2\n; 0; 2; True",
+        "a|b\r\n\r\n1|2; 0; 2; True",
+        "a|b\n\n\n\n\n\n1|2\n\n; 1; 6; True",
+        "a|b\n1|2\n" + "\n" * 50 + "x; 0; 52; True",
     ],
 )
-def test_blank_lines_are_found_whatever_the_blocks(text, at_the_end, rows, is_inside, path):
-    path.write_bytes(text)
-    assert text_tables_module.blank_lines_at_the_end(path) == at_the_end
+def test_blank_lines_are_found_whatever_the_blocks(case, path):
+    """Those at the end, the rows, and whether one is inside."""
+    text, *expected = case.split("; ")
+    path.write_bytes(text.encode())
     lines = text_tables_module.lines_of_text(path)
-    assert lines.rows == rows
-    assert lines.has_blank_line_inside == is_inside
+    found = (text_tables_module.blank_lines_at_the_end(path), lines.rows, lines.has_blank_line_inside)
+    assert [*map(str, found)] == expected
     assert not lines.has_overlong_line
     assert not lines.has_stray_return
 
