@@ -174,7 +174,7 @@ _NAMES = {
     "planning.losses": "DELTA DELTAS JointLoss epsilons_by_delta privacy_warnings reference_words reported_loss reported_references",
     "planning.plan_json": "exact plan_as_json",
     "planning.planner": "PublicFiles plan_of plan_of_files read_public_files",
-    "planning.run_plan": "LevelPlan RunPlan SelectedGroups chosen_shapes loss_of_config loss_of_config_pass output_if_all_groups_are_empty",
+    "planning.run_plan": "RunPlan SelectedGroups chosen_shapes loss_of_config loss_of_config_pass output_if_all_groups_are_empty",
     "privacy.addressed_bits": "AddressedBits SharedBits",
     "privacy.calibration": "Noise PrivacyDefinition Stage calibrated_noise stage_fraction",
     "privacy.composition": "PrivacyLoss epsilon_of_rho loss_of_a_pass loss_of_disjoint_passes rho_of_epsilon",

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from tests.cases import cases_of
 from tests.code_maps import iteration_map
 from tests.conftest import SMALL_EXAMPLE
 from tests.inside import (
@@ -24,51 +25,35 @@ from tests.inside import (
 )
 from tests.plain_engine import index_in
 
-BASQUE, IRISH, LIVONIAN, OTHER_EUROPEAN, HMONG, CHECKBOX = "1110", "1120", "1140", "1199", "4110", "1000"
-DOMINICAN, NOT_HISPANIC, OTHERS = "2110", "9950", "Other European (below state)"
-
 
 @pytest.fixture
 def lists():
     return read_public_lists(SMALL_EXAMPLE / "parameters").require()
 
 
-def iterations_of(lists, level, races, ethnicity=NOT_HISPANIC, kind="state", most_answers=8):
-    """Their names; of each group in any combination a star instead of the words."""
-    codes = iteration_map_of(lists, level, US.kind(kind), most_answers=most_answers).iterations_of(races, ethnicity)
-    names = {iteration.code: iteration.name for iteration in lists.iterations}
-    return {names[code].replace(" alone or in any combination", "*") for code in codes}
-
-
 @pytest.mark.parametrize(
-    ("level", "races", "how", "groups"),
-    [
-        (DETAILED, [BASQUE], {}, {"Basque alone", "Basque*"}),
-        (REGIONAL, [BASQUE, IRISH], {}, {"European alone", "European*"}),
-        (DETAILED, [BASQUE, IRISH], {}, {"Basque*", "Irish*"}),
-        (REGIONAL, [BASQUE, HMONG], {"ethnicity": DOMINICAN}, {"European*", "East Asian*", "Caribbean Hispanic"}),
-        (DETAILED, [BASQUE, BASQUE, HMONG], {"most_answers": 2}, {"Basque alone", "Basque*"}),
-        (REGIONAL, [BASQUE, CHECKBOX], {}, {"European*"}),
-        (REGIONAL, [CHECKBOX], {}, set()),
-        (DETAILED, [LIVONIAN], {}, {"Livonian alone", "Livonian*"}),
-        (DETAILED, [LIVONIAN, OTHER_EUROPEAN], {"kind": "county"}, {f"{OTHERS} alone", f"{OTHERS}*"}),
-        (DETAILED, [DOMINICAN], {"ethnicity": DOMINICAN}, {"Dominican"}),
-    ],
-    ids=[
-        "one code is alone and in combination",
-        "codes of one regional group are alone there",
-        "but not in detailed groups",
-        "codes of several groups are alone in none",
-        "codes are cut by position, one given twice counts once, and aloneness is judged on what is left",
-        "a code that is in no group still ends aloneness",
-        "and is in none",
-        "lists differ by grain: at state",
-        "and below",
-        "an ethnicity code counts as ethnicity alone",
-    ],
+    "case",
+    cases_of("""
+        Detailed | 1110 | 9950 | state | 8 | Basque alone, Basque* | one code is alone and in combination
+        Regional | 1110 1120 | 9950 | state | 8 | European alone, European* | codes of one regional group are alone there
+        Detailed | 1110 1120 | 9950 | state | 8 | Basque*, Irish* | but not in detailed groups
+        Regional | 1110 4110 | 2110 | state | 8 | Caribbean Hispanic, East Asian*, European* | codes of several groups are alone in none
+        Detailed | 1110 1110 4110 | 9950 | state | 2 | Basque alone, Basque* | codes are cut by position, one given twice counts once, and aloneness is judged on what is left
+        Regional | 1110 1000 | 9950 | state | 8 | European* | a code that is in no group still ends aloneness
+        Regional | 1000 | 9950 | state | 8 | | and is in none
+        Detailed | 1140 | 9950 | state | 8 | Livonian alone, Livonian* | lists differ by grain: at state
+        Detailed | 1140 1199 | 9950 | county | 8 | Other European (below state) alone, Other European (below state)* | and below
+        Detailed | 2110 | 2110 | state | 8 | Dominican | an ethnicity code counts as ethnicity alone
+    """),
 )
-def test_the_groups_of_a_person(level, races, how, groups, lists):
-    assert iterations_of(lists, level, races, **how) == groups
+def test_the_groups_of_a_person(case, lists):
+    """Of each group in any combination a star instead of the words; 1000 is a checkbox, 9950 not Hispanic."""
+    level, races, ethnicity, kind, most_answers, groups, _ = case
+    codes = iteration_map_of(
+        lists, {"Detailed": DETAILED, "Regional": REGIONAL}[level], US.kind(kind), most_answers=int(most_answers)
+    ).iterations_of(races.split(), ethnicity)
+    names = {iteration.code: iteration.name for iteration in lists.iterations}
+    assert ", ".join(sorted(names[code].replace(" alone or in any combination", "*") for code in codes)) == groups
 
 
 @pytest.mark.parametrize(
@@ -92,7 +77,6 @@ def test_stability_of_hand_made_maps(alone, in_combination, ethnicity, max_race_
 
 
 def test_a_race_iteration_reached_by_no_race_code_adds_no_stability():
-
     race = CharacteristicIteration("0001", "x", DETAILED, RACE_ALONE, COMMON)
     lists = PublicLists({"9950": "x"}, (race,), {"0001": frozenset({"9950"})})
     assert not sensitivity(iteration_map_of(lists, DETAILED, US.kind("state"), most_answers=8).classifications)

@@ -44,7 +44,7 @@ SECRET = bytes(range(32))
 UTC = "2026-01-02T03:04:05Z"
 
 
-def spend(budget, definition=ZCDP, run=1, dataset="census", which=US, records=""):
+def spend(budget, run=1, definition=ZCDP, dataset="census", which=US, records=""):
     """Without records given, every data set has its own."""
     fingerprint = hashlib.md5((records or dataset).encode()).hexdigest()
     return Spend(f"{run:016x}", UTC, dataset, which, definition, Fraction(budget), fingerprint)
@@ -56,7 +56,7 @@ def limit(amount, definition=ZCDP, dataset="census"):
 
 def refusal(account, budget, most, definition=ZCDP, **more):
     """Why a further run would not be charged, or nothing."""
-    return why_no_room(account, spend(budget, definition, 9, **more), most) or ""
+    return why_no_room(account, spend(budget, 9, definition, **more), most) or ""
 
 
 def total(spends, name="census", which=US):
@@ -77,7 +77,7 @@ def read(*lines):
 
 
 def test_sums_are_exact():
-    account = Account((spend("0.1"), spend("0.2", run=2)))
+    account = Account((spend("0.1"), spend("0.2", 2)))
     assert account.total(ZCDP) == Fraction(3, 10)
     assert not refusal(account, "0.3", limit("0.6"))
     assert refusal(account, "0.3", limit("0.599999999999999999999999"))
@@ -86,25 +86,25 @@ def test_sums_are_exact():
 
 def test_a_pure_epsilon_counts_as_half_its_square_in_rho():
     assert rho_of_epsilon(Fraction(3)) == Fraction(9, 2)
-    account = Account((spend(1), spend(3, PURE, 2)))
+    account = Account((spend(1), spend(3, 2, PURE)))
     assert account.total(ZCDP) == Fraction(11, 2)
     assert not refusal(account, "0.5", limit(6))
     assert "rho 1 in 1 run and epsilon 3 in 1 run, together rho 5.5" in str(account)
     assert "would make rho 6.5, more than the limit of rho 6." in refusal(account, 1, limit(6))
-    account = Account((spend(1, PURE),))
+    account = Account((spend(1, 1, PURE),))
     assert not refusal(account, 3, limit(5), PURE)
     assert "would make rho 5, more than the limit of rho 4.9." in refusal(account, 3, limit("4.9"), PURE)
 
 
 def test_zcdp_leaves_no_room_under_any_limit_in_epsilon():
     for before, now in (ZCDP, PURE), (PURE, ZCDP):
-        told = refusal(Account((spend("0.001", before),)), "0.001", limit(10**9, PURE), now)
+        told = refusal(Account((spend("0.001", 1, before),)), "0.001", limit(10**9, PURE), now)
         assert "zCDP implies no pure epsilon" in told
-    assert not refusal(Account((spend(2, PURE),)), 1, limit(3, PURE), PURE)
+    assert not refusal(Account((spend(2, 1, PURE),)), 1, limit(3, PURE), PURE)
 
 
 def test_what_is_left_is_never_below_nothing():
-    account = Account((spend(1), spend(2, PURE, 2)))
+    account = Account((spend(1), spend(2, 2, PURE)))
     assert [account.left(one) for one in (limit("3.5"), limit(2), limit(100, PURE))] == [Fraction(1, 2), 0, 0]
 
 
@@ -115,7 +115,7 @@ def test_amounts_are_plain_decimals(text):
 
 
 def test_accounts_are_by_name_and_pass():
-    spends = [spend(1), spend(2, dataset="other"), spend(4, which=PR), spend(8, run=2)]
+    spends = [spend(1), spend(2, dataset="other"), spend(4, which=PR), spend(8, 2)]
     content = LogContent(SECRET, spends)
     assert total(spends) == 9
     assert total(spends, which=PR) == 4
@@ -127,7 +127,7 @@ def test_accounts_are_by_name_and_pass():
 
 
 def test_a_pass_with_another_name_counts_in_every_account_that_may_share_people():
-    spends = [spend(1), spend(4, which=PR), spend(2, run=2, which="all"), spend(16, run=3, dataset="other")]
+    spends = [spend(1), spend(4, which=PR), spend(2, 2, which="all"), spend(16, 3, dataset="other")]
     people = accounts_of(LogContent(SECRET, spends), "census")
     assert {name: people.of(name).total(ZCDP) for name in people.passes} == {US: 3, PR: 6, "all": 6}
     assert not refusal(people.of("all"), 2, limit(8), which="all")
@@ -137,7 +137,7 @@ def test_a_pass_with_another_name_counts_in_every_account_that_may_share_people(
 def test_of_each_run_the_largest_pass_counts_once():
     """Two runs may mean different people by the same names, but nobody is in two passes of one run."""
     losses = (("6", ZCDP, 1, "urban"), ("1", ZCDP, 1, "rural"), ("1", PURE, 2, "urban"), ("4", PURE, 2, "rural"))
-    spends = [spend(budget, definition, run, which=name) for budget, definition, run, name in losses]
+    spends = [spend(budget, run, definition, which=name) for budget, definition, run, name in losses]
     people = accounts_of(LogContent(SECRET, spends), "census")
     assert {name: people.of(name).total(ZCDP) for name in people.passes} == {"urban": 14, "rural": 14}
     assert len(people.of("urban").spends) == 2
@@ -149,7 +149,7 @@ def people_who_lost_more_than_an_account_says():
     The U.S. census ran twice, and nobody was in both of its passes.
     """
     runs = [{"us": 1, "pr": 3}, {"us": 5, "pr": 2}, {"all": 7}, {"urban": 4, "rural": 9}, {"urban": 8, "rural": 6}]
-    spends = [spend(loss, run=run, which=name) for run, passes in enumerate(runs) for name, loss in passes.items()]
+    spends = [spend(loss, run, which=name) for run, passes in enumerate(runs) for name, loss in passes.items()]
     found = []
     for person in itertools.product(*([*passes, None] for passes in runs)):
         lost = sum(passes[name] for passes, name in zip(runs, person, strict=True) if name)
@@ -173,11 +173,11 @@ def test_no_account_says_less_than_a_person_lost(monkeypatch):
 
 def of_specification(name, budget, run, most_records=1):
     """A run of a specification: its columns are its own, and so is the fingerprint of the same records."""
-    return replace(spend(budget, run=run, which="all", records=name), product=name, most_records=most_records)
+    return replace(spend(budget, run, which="all", records=name), product=name, most_records=most_records)
 
 
 def test_two_specifications_of_the_same_records_are_one_account_whatever_their_fingerprints():
-    content = read(of_specification("stays", "0.5", 1), of_specification("diagnoses", "0.25", 2), spend(1, run=3))
+    content = read(of_specification("stays", "0.5", 1), of_specification("diagnoses", "0.25", 2), spend(1, 3))
     people = accounts_of(content, "census")
     assert len({each.fingerprint for each in people.spends}) == 3
     # the third run has a pass of its own for Puerto Rico, which costs nothing here
@@ -222,7 +222,7 @@ def test_both_american_passes_are_shown_where_no_other_census_ran():
 
 
 def test_the_same_records_in_passes_with_two_names_are_the_same_people():
-    assert total([spend(1, dataset="a", records="x"), spend(2, dataset="b", records="x", run=2, which="all")], "a") == 3
+    assert total([spend(1, dataset="a", records="x"), spend(2, 2, dataset="b", records="x", which="all")], "a") == 3
 
 
 @pytest.mark.parametrize("names", ["|SafeTab-P", "a/b|SafeTab-P", "_|SafeTab-P", "us|", "us|a/b"])
@@ -254,7 +254,7 @@ def test_the_smallest_limit_of_all_names_holds():
 def test_names_that_shared_records_before_names_were_joined_are_the_same_people():
     """A log of an earlier version: the second name was warned of, and its runs counted apart."""
     of_records = ((1, "a", "x"), (2, "b", "x"), (4, "c", ""), (8, "b", "y"))
-    content = read(*[spend(budget, run=budget, dataset=name, records=records) for budget, name, records in of_records])
+    content = read(*[spend(budget, budget, dataset=name, records=records) for budget, name, records in of_records])
     assert [accounts_of(content, name).of(US).total(ZCDP) for name in "ac"] == [11, 4]
 
 
@@ -270,8 +270,8 @@ def test_two_data_sets_without_records_in_a_pass_have_nobody_in_common():
 
 
 def test_lines_are_read_as_they_were_written():
-    spends = [spend("0.1"), spend("1/3", PURE, which=PR), spend(7, run=2, dataset="other-1.2_x")]
-    spends.append(replace(spend(2, run=3, which="north-1"), product="Languages, 2031 (second run)"))
+    spends = [spend("0.1"), spend("1/3", 1, PURE, which=PR), spend(7, 2, dataset="other-1.2_x")]
+    spends.append(replace(spend(2, 3, which="north-1"), product="Languages, 2031 (second run)"))
     ends = (LineState.RELEASED, LineState.FAILED)
     content = read(*spends, *(line_of(end, run=f"{run:016x}", utc=UTC) for run, end in enumerate(ends, 1)))
     assert content.secret == SECRET
@@ -299,7 +299,7 @@ def test_what_has_begun_counts_however_it_ended(ending):
 
 @pytest.mark.parametrize("kept", [1, 40, 200, -2])
 def test_a_torn_last_line_counts_for_nothing(kept):
-    content = read(spend(1), begun_line(spend(2, run=2))[:kept])
+    content = read(spend(1), begun_line(spend(2, 2))[:kept])
     assert content.spends == [spend(1)]
     assert content.is_torn is True
 
@@ -339,7 +339,7 @@ MALFORMED = [
     begun_line(spend(1)).replace('"run"', '"state": "begun", "run"'),
     line_of(LineState.RELEASED, run=f"{9:016x}", utc=UTC),
     earlier_header(SECRET),
-    begun_line(spend(1, run=7)),
+    begun_line(spend(1, 7)),
     LIMIT.replace('"decimal": "1"', '"decimal": "10"'),
     LIMIT.replace('"limit": "1"', '"limit": "-1"'),
     LIMIT.replace(f'"utc": "{UTC}", ', ""),
@@ -349,14 +349,14 @@ MALFORMED = [
 
 @pytest.mark.parametrize("line", MALFORMED, ids=[line[:30] for line in MALFORMED])
 def test_a_malformed_line_is_a_finding_with_its_number(line):
-    first, last = (spend(1, run=run) for run in (7, 8))
+    first, last = (spend(1, run) for run in (7, 8))
     checked = read_lines("log", written(first) + line.encode("latin-1") + begun_line(last).encode())
     assert checked.value is None
     assert [(finding.where, finding.is_error) for finding in checked.findings] == [("line 3", True)]
 
 
 def test_every_malformed_line_is_told_at_once():
-    lines = written("x\n", spend(1), "y\n", spend(1, run=2))
+    lines = written("x\n", spend(1), "y\n", spend(1, 2))
     assert [finding.where for finding in read_lines("log", lines).findings] == ["line 2", "line 4"]
 
 
@@ -399,26 +399,26 @@ def test_a_new_log_is_for_its_owner_alone_and_has_a_secret_of_its_own(log, tmp_p
 def test_what_was_written_stays_byte_for_byte(log):
     for run in range(2, 6):
         before = log.read_bytes()
-        appended(log, spend(1, run=run))
+        appended(log, spend(1, run))
         assert log.read_bytes().startswith(before)
     assert len(read_log(log).spends) == 5
 
 
 def test_a_torn_line_is_marked_and_the_log_goes_on(log):
-    torn = begun_line(spend(2, run=2))[:70]
+    torn = begun_line(spend(2, 2))[:70]
     with log.open("a") as file:
         file.write(torn)
-    appended(log, spend(4, run=3))
+    appended(log, spend(4, 3))
     assert torn in log.read_text()
     content = read_log(log)
-    assert content.spends == [spend(1), spend(4, run=3)]
+    assert content.spends == [spend(1), spend(4, 3)]
     assert content.is_torn is False
 
 
 def test_a_lost_newline_is_put_back(log):
     log.write_bytes(log.read_bytes().rstrip(b"\n"))
-    appended(log, spend(4, run=3))
-    assert read_log(log).spends == [spend(1), spend(4, run=3)]
+    appended(log, spend(4, 3))
+    assert read_log(log).spends == [spend(1), spend(4, 3)]
 
 
 # Limits are changed by a command of their own
@@ -436,14 +436,14 @@ def test_a_limit_is_a_line_of_its_own_and_nothing_else_changes(log):
 
 def test_a_limit_is_set_for_all_names_of_the_same_people(tmp_path):
     path, same = tmp_path / "log", line_of(LineState.SAME_PEOPLE, utc=UTC, dataset="a", other="b")
-    runs = (spend(1, run=run, dataset=name) for run, name in enumerate("abc"))
+    runs = (spend(1, run, dataset=name) for run, name in enumerate("abc"))
     appended(path, *runs, limit_line(limit(2, dataset="b")), same)
     set_limit(path, "a", "9", None)
     assert {name: each.amount for name, each in read_log(path).limits.items()} == {"a": 9, "b": 9}
 
 
 def test_the_unit_of_a_limit_is_that_of_the_last_one_or_else_of_the_runs(log):
-    runs = (spend(1, PURE, 2, "pure"), spend(1, run=3, dataset="mixed"), spend(1, PURE, 4, "mixed"))
+    runs = (spend(1, 2, PURE, "pure"), spend(1, 3, dataset="mixed"), spend(1, 4, PURE, "mixed"))
     appended(log, *runs, limit_line(limit(3, ZCDP, "decided")))
     for dataset, given, unit in (
         *(("census", None, ZCDP), ("pure", None, PURE), ("mixed", None, ZCDP), ("decided", None, ZCDP)),
@@ -479,7 +479,7 @@ def test_a_limit_may_be_set_before_the_first_run(tmp_path):
 
 
 def test_a_limit_below_what_was_spent_is_warned_about(log):
-    appended(log, spend(3, run=2), spend(1, which=PR))
+    appended(log, spend(3, 2), spend(1, which=PR))
     (warning,) = set_limit(log, "census", "3", None)
     assert warning.where == "US pass"
     assert "every further run will be refused" in warning.message
@@ -519,13 +519,13 @@ def test_links_directories_and_pipes_are_refused(log, tmp_path):
 
 def test_appending_waits_for_the_lock(log):
     holder = SpendLogFile(log, may_create=False)
-    other = threading.Thread(target=appended, args=(log, spend(4, run=4)))
+    other = threading.Thread(target=appended, args=(log, spend(4, 4)))
     with holder.locked() as content:
         other.start()
         other.join(0.1)
         assert other.is_alive()
         assert content.spends == [spend(1)]
-        holder.append(content, [begun_line(spend(2, run=2))])
+        holder.append(content, [begun_line(spend(2, 2))])
     other.join(10)
     holder.close()
     assert [each.budget for each in read_log(log).spends] == [1, 2, 4]
