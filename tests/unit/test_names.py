@@ -32,48 +32,50 @@ def lookup():
 
 
 @pytest.mark.parametrize(
-    ("region", "ways"),
+    "area",
     [
-        ("1", "1|nation|Nation|USA|U.S.|US|United States|united states of america"),
-        ("44", "44|RI|r.i.|Rhode Island|rhode  island"),
-        ("53", "Washington|WA"), ("09", "Connecticut, CT"), ("11", "DC"), ("72", "Puerto Rico|PR"),
-        ("44007", "44007| 44007 |Providence County, RI|Providence County, Rhode Island|PROVIDENCE COUNTY,ri"
+        "1 = 1|nation|Nation|USA|U.S.|US|United States|united states of america",
+        "44 = 44|RI|r.i.|Rhode Island|rhode  island",
+        "53 = Washington|WA", "09 = Connecticut, CT", "11 = DC", "72 = Puerto Rico|PR",
+        "44007 = 44007| 44007 |Providence County, RI|Providence County, Rhode Island|PROVIDENCE COUNTY,ri"
                   "|Providence County RI|providence county rhode island|Providence County|Providence County; Rhode Island"
-                  "|Providence County, Rhode Island (county 44007)"),
-        ("44009", "Washington County, RI|Washington, Rhode Island"), ("49053", "Washington UT"),
-        ("35013", "dona ana|DOÑA ANA COUNTY, NM|Doña Ana County"),
-        ("22087", "Saint Bernard Parish|St Bernard, LA"),
-        ("49037", "San Juan County, UT"),  # its name has no state, its id has
-        ("72127", "San Juan, PR"), ("72097", "Mayaguez|mayagüez municipio"),
-        ("4459000", "Providence city"), ("4967000", "Salt Lake City|Salt Lake City city, UT"),
-        ("1523150", "Kailua|Kailua CDP, HI|Kailua CDP (Honolulu County), Hawaii"),
-        ("1571550", "Urban Honolulu, HI|urban honolulu cdp, hawaii"),
-        ("1235050", "Islamorada, Village of Islands village, Florida|Islamorada, Village of Islands"),
-        ("2430", "2430|Navajo Nation|navajo|Navajo Nation, AZ|Navajo, New Mexico"
-                 "|Navajo Nation Reservation and Off-Reservation Trust Land, AZ--NM--UT"),
-        ("2415", "Narragansett"),
-        ("44007010100", "Census Tract 101|tract 101"),
-        ("44007000101", "44007000101|Census Tract 1.01, Providence County, Rhode Island|tract 1.01, Providence, RI"),
-        ("44009000101", "Tract 1.01, Washington County"),
+                  "|Providence County, Rhode Island (county 44007)",
+        "44009 = Washington County, RI|Washington, Rhode Island", "49053 = Washington UT",
+        "35013 = dona ana|DOÑA ANA COUNTY, NM|Doña Ana County",
+        "22087 = Saint Bernard Parish|St Bernard, LA",
+        "49037 = San Juan County, UT",  # its name has no state, its id has
+        "72127 = San Juan, PR", "72097 = Mayaguez|mayagüez municipio",
+        "4459000 = Providence city", "4967000 = Salt Lake City|Salt Lake City city, UT",
+        "1523150 = Kailua|Kailua CDP, HI|Kailua CDP (Honolulu County), Hawaii",
+        "1571550 = Urban Honolulu, HI|urban honolulu cdp, hawaii",
+        "1235050 = Islamorada, Village of Islands village, Florida|Islamorada, Village of Islands",
+        "2430 = 2430|Navajo Nation|navajo|Navajo Nation, AZ|Navajo, New Mexico"
+                 "|Navajo Nation Reservation and Off-Reservation Trust Land, AZ--NM--UT",
+        "2415 = Narragansett",
+        "44007010100 = Census Tract 101|tract 101",
+        "44007000101 = 44007000101|Census Tract 1.01, Providence County, Rhode Island|tract 1.01, Providence, RI",
+        "44009000101 = Tract 1.01, Washington County",
     ],
 )  # fmt: skip
-def test_an_area_is_found_by_every_way_of_writing_its_name(region, ways, lookup):
+def test_an_area_is_found_by_every_way_of_writing_its_name(area, lookup):
+    region, ways = area.split(" = ")
     for written in ways.split("|"):
         assert lookup.entity(written).region_id == region
 
 
 @pytest.mark.parametrize(
-    ("written", "level", "region"),
+    "case",
     [
-        ("Providence", "county", "44007"),
-        ("Providence", "place", "4459000"),
-        ("San Juan, PR", "Counties", "72127"),
-        ("District of Columbia", "COUNTY", "11001"),
-        ("United States", "nation", "1"),
+        "Providence|county|44007",
+        "Providence|place|4459000",
+        "San Juan, PR|Counties|72127",
+        "District of Columbia|COUNTY|11001",
+        "United States|nation|1",
     ],
 )
-def test_a_level_narrows_the_search(written, level, region, lookup):
-    assert lookup.entity(written, level).region_id == region
+def test_a_level_narrows_the_search(case, lookup):
+    *written, region = case.split("|")
+    assert lookup.entity(*written).region_id == region
 
 
 def message_about(look, *written):
@@ -84,15 +86,16 @@ def message_about(look, *written):
 
 
 @pytest.mark.parametrize(
-    ("written", "choices"),
+    "case",
     [
-        ("Providence", ["Providence County, Rhode Island (county 44007)", "Providence city, Rhode Island (place 4459000)"]),
-        ("Washington County", ["Washington County, Rhode Island (county 44009)", "Washington County, Utah (county 49053)"]),
-        ("tract 1.01", ["(tract 44007000101)", "(tract 44009000101)"]),
-        ("San Juan", ["San Juan County (county 49037)", "San Juan Municipio, Puerto Rico (county 72127)"]),
+        "Providence|Providence County, Rhode Island (county 44007)|Providence city, Rhode Island (place 4459000)",
+        "Washington County|Washington County, Rhode Island (county 44009)|Washington County, Utah (county 49053)",
+        "tract 1.01|(tract 44007000101)|(tract 44009000101)",
+        "San Juan|San Juan County (county 49037)|San Juan Municipio, Puerto Rico (county 72127)",
     ],
-)  # fmt: skip
-def test_ambiguity_lists_the_choices_and_each_choice_is_found(written, choices, lookup):
+)
+def test_ambiguity_lists_the_choices_and_each_choice_is_found(case, lookup):
+    written, *choices = case.split("|")
     message = message_about(lookup.entity, written)
     assert f"has {len(choices)} matches: " in message
     for choice in choices:
@@ -111,34 +114,33 @@ def test_a_part_of_a_name_is_no_name(lookup):
 
 
 def test_what_may_have_been_meant_is_suggested(lookup):
-    for written, suggested in (
-        ("Provdence County, RI", "Providence County, Rhode Island"),
-        ("Providance County", "Providence County, Rhode Island"),
-        ("Conecticut", "Did you mean Connecticut?"),
-        ("Washingtn County, Utah", "Did you mean Washington County, Utah?"),
-        ("Salt Lake", "Did you mean Salt Lake City city, Utah?"),
-        ("Providence County, Utah", "Providence County, Rhode Island"),
-        (
-            "Providence, Rhode Iland",
-            "mean one of these: Providence County, Rhode Island; Providence city, Rhode Island?",
-        ),
-        ("Washington County, Uta", "Did you mean Washington County, Utah?"),
-        ("Salt Lake City, Atlantis", "Did you mean Salt Lake City city, Utah?"),
-        ("Census Tract 1.01 Providence County RI", 'written with commas, e.g. "Tract 1.01, Providence County, RI"'),
-        ("Trust Land", "Navajo Nation Reservation and Off-Reservation Trust Land, AZ--NM--UT"),
+    for case in (
+        "Provdence County, RI -> Providence County, Rhode Island",
+        "Providance County -> Providence County, Rhode Island",
+        "Conecticut -> Did you mean Connecticut?",
+        "Washingtn County, Utah -> Did you mean Washington County, Utah?",
+        "Salt Lake -> Did you mean Salt Lake City city, Utah?",
+        "Providence County, Utah -> Providence County, Rhode Island",
+        "Providence, Rhode Iland -> mean one of these: Providence County, Rhode Island; Providence city, Rhode Island?",
+        "Washington County, Uta -> Did you mean Washington County, Utah?",
+        "Salt Lake City, Atlantis -> Did you mean Salt Lake City city, Utah?",
+        'Census Tract 1.01 Providence County RI -> written with commas, e.g. "Tract 1.01, Providence County, RI"',
+        "Trust Land -> Navajo Nation Reservation and Off-Reservation Trust Land, AZ--NM--UT",
     ):
+        written, suggested = case.split(" -> ")
         assert suggested in message_about(lookup.entity, written)
 
 
 def test_words_for_levels(lookup):
-    for words, levels in (
-        ("county|COUNTY|Counties", "COUNTY PR-COUNTY"),
-        ("PR-COUNTY|pr-county", "PR-COUNTY"),
-        ("nation|USA", "USA"),
-        ("census tract", "TRACT"),
-        ("AIANNH area", "AIANNH"),
-        ("states", "STATE PR-STATE"),
+    for case in (
+        "county|COUNTY|Counties = COUNTY PR-COUNTY",
+        "PR-COUNTY|pr-county = PR-COUNTY",
+        "nation|USA = USA",
+        "census tract = TRACT",
+        "AIANNH area = AIANNH",
+        "states = STATE PR-STATE",
     ):
+        words, levels = case.split(" = ")
         for word in words.split("|"):
             assert " ".join(one.label for one in lookup.geographies_of(word)) == levels
     told = message_about(lookup.geographies_of, "conty")
@@ -146,23 +148,21 @@ def test_words_for_levels(lookup):
 
 
 @pytest.mark.parametrize(
-    ("code", "ways"),
+    "case",
     [
-        ("1048", "1048|Hmong alone|hmong ALONE|Hmong (alone)|Hmong alone (1048)"),
-        (
-            "1126",
-            "Hmong alone or in any combination|Hmong in combination|Hmong, alone or in combination|hmong combination",
-        ),
-        ("1055", "Navajo Nation"),
-        ("1001", "White"),
-        ("4020", "Dominican|dominican ethnicity"),
-        ("4022", "Latino(a)|Latino"),
-        ("4021", "Other Hispanic Latino or Spanish"),
-        ("1060", "Crow Tribe of Montana alone|Crow Tribe of Montana"),
-        ("1061", "Crow Tribe of Montana alone (Sub-state and AIANNH geographies)"),
+        "1048 = 1048|Hmong alone|hmong ALONE|Hmong (alone)|Hmong alone (1048)",
+        "1126 = Hmong alone or in any combination|Hmong in combination|Hmong, alone or in combination|hmong combination",
+        "1055 = Navajo Nation",
+        "1001 = White",
+        "4020 = Dominican|dominican ethnicity",
+        "4022 = Latino(a)|Latino",
+        "4021 = Other Hispanic Latino or Spanish",
+        "1060 = Crow Tribe of Montana alone|Crow Tribe of Montana",
+        "1061 = Crow Tribe of Montana alone (Sub-state and AIANNH geographies)",
     ],
 )
-def test_a_group_is_found_by_every_way_of_writing_its_name(code, ways, lookup):
+def test_a_group_is_found_by_every_way_of_writing_its_name(case, lookup):
+    code, ways = case.split(" = ")
     for written in ways.split("|"):
         assert lookup.group(written, at=US.area_level("STATE")).code == code
 
@@ -179,14 +179,15 @@ def test_a_group_of_two_kinds_is_ambiguous_until_the_kind_is_given(lookup):
 
 
 def test_a_group_that_is_not_there_is_told(lookup):
-    for written, message in (
-        ("nation", "Did you mean Navajo Nation alone?"),
-        ("Hmogn", "Did you mean one of these: Hmong alone; Hmong alone or in any combination?"),
-        ("Dominicans", "Did you mean Dominican?"),
-        ("Crow", "Crow Tribe of Montana alone"),
-        ("Klingon", "is not in this release."),
-        ("", '"" is not in this release.'),
+    for case in (
+        "nation -> Did you mean Navajo Nation alone?",
+        "Hmogn -> Did you mean one of these: Hmong alone; Hmong alone or in any combination?",
+        "Dominicans -> Did you mean Dominican?",
+        "Crow -> Crow Tribe of Montana alone",
+        "Klingon -> is not in this release.",
+        ' -> "" is not in this release.',
     ):
+        written, message = case.split(" -> ")
         for look in (lookup.group, lookup.groups):
             assert message in message_about(look, written)
 

@@ -1,5 +1,6 @@
 """The outlines that the program carries: how they are made, what they hold, and which census gets them."""
 
+import json
 from dataclasses import replace
 
 from supply_chain.outlines import decoded_arcs, outlines_of, simplified
@@ -8,12 +9,13 @@ from tests.named_world import named_universe
 from tests.site_files import read_data
 
 # Two squares beside each other, 10 by 10 steps of a tenth of a degree, whose common border has a point in the middle.
-TOPOLOGY = {
+# The arcs are the border, northwards; around the west; and around the east. 60010 is of American Samoa.
+TOPOLOGY = json.loads("""{
     "transform": {"scale": [0.1, 0.1], "translate": [-72.0, 41.0]},
     "arcs": [
-        [[10, 0], [0, 5], [0, 5]],  # the border, northwards
-        [[10, 10], [-10, 0], [0, -10], [10, 0]],  # around the west
-        [[10, 10], [10, 0], [0, -10], [-10, 0]],  # around the east
+        [[10, 0], [0, 5], [0, 5]],
+        [[10, 10], [-10, 0], [0, -10], [10, 0]],
+        [[10, 10], [10, 0], [0, -10], [-10, 0]]
     ],
     "objects": {
         "states": {"geometries": [{"type": "MultiPolygon", "id": "44", "arcs": [[[1, -3]]]}]},
@@ -21,16 +23,15 @@ TOPOLOGY = {
             "geometries": [
                 {"type": "Polygon", "id": "44001", "arcs": [[0, 1]]},
                 {"type": "Polygon", "id": "44003", "arcs": [[-1, -3]]},
-                {"type": "Polygon", "id": "60010", "arcs": [[0, 1]]},  # of American Samoa
+                {"type": "Polygon", "id": "60010", "arcs": [[0, 1]]}
             ]
-        },
-    },
-}
+        }
+    }
+}""")
 
 
 def test_arcs_are_distances_in_whole_steps():
-    west = decoded_arcs(TOPOLOGY)[1]
-    assert west.round(9).tolist() == [[-71.0, 42.0], [-72.0, 42.0], [-72.0, 41.0], [-71.0, 41.0]]
+    assert decoded_arcs(TOPOLOGY)[1].round(9).tolist() == json.loads("[[-71, 42], [-72, 42], [-72, 41], [-71, 41]]")
 
 
 def test_a_point_stays_if_it_is_farther_from_the_line_than_the_tolerance():
@@ -41,11 +42,11 @@ def test_a_point_stays_if_it_is_farther_from_the_line_than_the_tolerance():
 
 
 def test_neighbours_have_one_border_and_island_areas_are_left_out():
-    assert outlines_of(TOPOLOGY, 0.01, 0.1) == {
+    assert outlines_of(TOPOLOGY, 0.01, 0.1) == json.loads("""{
         "44": [[-710, 420, -10, 0, 0, -10, 10, 0, 10, 0, 0, 10, -10, 0]],
         "44001": [[-710, 410, 0, 10, -10, 0, 0, -10, 10, 0]],
-        "44003": [[-710, 420, 0, -10, 10, 0, 0, 10, -10, 0]],
-    }
+        "44003": [[-710, 420, 0, -10, 10, 0, 0, 10, -10, 0]]
+    }""")
 
 
 def test_every_state_and_county_that_ships_is_well_formed():
