@@ -1,7 +1,5 @@
 """`python -m tests.faults`: runs suites of faults and prints what they find; docs/testing-faults.md says how."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import shutil
@@ -14,7 +12,7 @@ from pathlib import Path
 from tests.faults.injector import compiler, with_injector
 
 
-def main() -> int:
+def main():
     given = _arguments().parse_args()
     if compiler() is None:
         print("SKIPPED: there is no C compiler (cc), which the fault injector needs.")
@@ -27,7 +25,7 @@ def main() -> int:
     return 1 if failed else 0
 
 
-def _arguments() -> argparse.ArgumentParser:
+def _arguments():
     parser = argparse.ArgumentParser(prog="python -m tests.faults", description=__doc__)
     parser.add_argument("suites", nargs="*", help=f"of {', '.join(SUITES)}; all if none is given")
     parser.add_argument("--seed", type=int, default=int(time.time()), help="of all cases; printed")
@@ -42,7 +40,7 @@ _TOLD_EVERY = 250
 SUITES = ("inputs", "releases", "kills", "errors", "memory", "races")
 
 
-def _suite(name: str):
+def _suite(name):
     from tests.faults import errors, inputs, kills, memory, races, releases
 
     of_name = (
@@ -51,7 +49,7 @@ def _suite(name: str):
     return next(one for one in of_name if one.name == name)()
 
 
-def _ran(name: str, given: argparse.Namespace) -> int:
+def _ran(name, given):
     """How many cases of a suite found something."""
     suite, begun = _suite(name), time.monotonic()
     with tempfile.TemporaryDirectory(prefix=f"safetab-faults-{name}-") as made:
@@ -66,7 +64,7 @@ def _ran(name: str, given: argparse.Namespace) -> int:
     return found
 
 
-def _in_workers(suite, numbers: range, given: argparse.Namespace, folder: Path) -> int:
+def _in_workers(suite, numbers, given, folder):
     workers = min(given.workers, len(numbers))
     processes = []
     for worker in range(workers):
@@ -87,7 +85,7 @@ def _in_workers(suite, numbers: range, given: argparse.Namespace, folder: Path) 
     return sum(int((folder / f"worker-{worker}" / "found").read_text()) for worker in range(workers))
 
 
-def _work(suite, numbers: range, given: argparse.Namespace, folder: Path) -> None:
+def _work(suite, numbers, given, folder):
     """In a process of its own; never comes back."""
     from tests.faults.suite import generator
 
@@ -122,7 +120,7 @@ def _work(suite, numbers: range, given: argparse.Namespace, folder: Path) -> Non
         os._exit(code)
 
 
-def _copied(source: str, target: str) -> None:
+def _copied(source, target):
     if Path(source).is_file():
         shutil.copy2(source, target)
 

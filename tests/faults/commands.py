@@ -1,7 +1,5 @@
 """Commands of safetab in forks of a process that has loaded everything: a case costs what the command itself costs."""
 
-from __future__ import annotations
-
 import contextlib
 import gc
 import os
@@ -11,13 +9,12 @@ import sys
 import tempfile
 import time
 import traceback
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from safetab.cli.main import main
 from tests.commands import cli
-from tests.faults.injector import Fault, arm
+from tests.faults.injector import arm
 
 HUNG = -1000
 """The exit code that stands for a command that had to be ended."""
@@ -35,7 +32,7 @@ class Ending:
     trace: tuple[tuple[str, str], ...] = ()  # name and path of each operation, if they were asked for
 
     @property
-    def words(self) -> str:
+    def words(self):
         return " ".join(self.stderr.split())
 
 
@@ -46,7 +43,7 @@ class Started:
     process: int
     files: tuple[Path, Path, Path]
 
-    def ended(self, seconds: float = _SECONDS) -> Ending:
+    def ended(self, seconds=_SECONDS):
         code = _code_of(self.process, seconds)
         stdout, stderr, traced = (path.read_text(encoding="utf-8", errors="replace") for path in self.files)
         for path in self.files:
@@ -55,26 +52,12 @@ class Started:
         return Ending(code, stdout, stderr, tuple((name, path) for _, name, path in operations))
 
 
-def ended(
-    work: Sequence[object] | Callable[[], int],
-    fault: Fault | None = None,
-    folders: Sequence[Path] = (),
-    *,
-    is_traced: bool = False,
-    address_space: int | None = None,
-) -> Ending:
+def ended(work, fault=None, folders=(), *, is_traced=False, address_space=None):
     """How `safetab ARGUMENTS`, or a function that gives an exit code, ends with this fault under these folders."""
     return started(work, fault, folders, is_traced=is_traced, address_space=address_space).ended()
 
 
-def started(
-    work: Sequence[object] | Callable[[], int],
-    fault: Fault | None = None,
-    folders: Sequence[Path] = (),
-    *,
-    is_traced: bool = False,
-    address_space: int | None = None,
-) -> Started:
+def started(work, fault=None, folders=(), *, is_traced=False, address_space=None):
     handles, paths = zip(*(tempfile.mkstemp(prefix="fault-") for _ in range(3)), strict=True)
     sys.stdout.flush()
     process = os.fork()
@@ -87,7 +70,7 @@ def started(
     return Started(process, tuple(Path(path) for path in paths))
 
 
-def _prepare(fault: Fault | None, folders: Sequence[Path], trace: int, address_space: int | None) -> None:
+def _prepare(fault, folders, trace, address_space):
     signal.signal(signal.SIGINT, signal.default_int_handler)
     for number in (signal.SIGTERM, signal.SIGHUP):  # nohup ignores them
         signal.signal(number, signal.SIG_DFL)
@@ -97,7 +80,7 @@ def _prepare(fault: Fault | None, folders: Sequence[Path], trace: int, address_s
         arm(fault, folders, trace)
 
 
-def _do_and_exit(work: Sequence[object] | Callable[[], int], prepare: Callable[[], None]) -> None:
+def _do_and_exit(work, prepare):
     """What came to the top is shown as Python would show it."""
     code = 1
     try:
@@ -112,7 +95,7 @@ def _do_and_exit(work: Sequence[object] | Callable[[], int], prepare: Callable[[
         os._exit(code)
 
 
-def code_of_command(arguments: Sequence[object]) -> int:
+def code_of_command(arguments):
     sys.argv = ["safetab", *map(str, arguments)]
     try:
         main()
@@ -121,7 +104,7 @@ def code_of_command(arguments: Sequence[object]) -> int:
     return 0
 
 
-def _code_of(process: int, seconds: float) -> int:
+def _code_of(process, seconds):
     latest, pause = time.monotonic() + seconds, 0.001
     while True:
         done, status = os.waitpid(process, os.WNOHANG)
@@ -135,7 +118,7 @@ def _code_of(process: int, seconds: float) -> int:
         pause = min(pause * 1.5, 0.02)
 
 
-def warmed_up(*commands: Sequence[object]) -> None:
+def warmed_up(*commands):
     """Runs commands in this process, so that forks find their modules loaded."""
     for arguments in commands:
         result = cli(*arguments)

@@ -1,59 +1,61 @@
 """Injected errors at file operations of a run and of every other command: the reason told is true."""
 
-from __future__ import annotations
-
 import errno
 import os
-import random
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
-from tests.faults.commands import Ending, ended
-from tests.faults.every_command import Traced, left_behind, what_is_in
+from tests.cases import cases_of
+from tests.faults.commands import ended
+from tests.faults.every_command import left_behind, what_is_in
 from tests.faults.injector import Fault
 from tests.faults.kills import Kills
 from tests.faults.suite import wrong_ending
 
-_NETWORK = (errno.ESTALE, errno.ETIMEDOUT, errno.ENOTCONN)
-_ANY = (errno.EIO, *_NETWORK)
+_NETWORK = "ESTALE ETIMEDOUT ENOTCONN"
+
+
+def _numbers(names):
+    return {getattr(errno, name) for name in f"{names} {_NETWORK}".split()}
+
+
 _OF_OPERATION = {
-    "create": (errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EMFILE, errno.EIO, errno.EINTR, errno.EROFS, *_NETWORK),
-    "open": (errno.EACCES, errno.EMFILE, errno.EIO, errno.EINTR, *_NETWORK),
-    "list": (errno.EACCES, errno.EMFILE, errno.EIO, *_NETWORK),
-    "read": (errno.EIO, errno.EINTR, *_NETWORK),
-    "write": (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EINTR, *_NETWORK),
-    "sync": (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EINTR, *_NETWORK),
-    "close": (errno.ENOSPC, errno.EIO, errno.EINTR, errno.EROFS, *_NETWORK),
-    "mkdir": (errno.ENOSPC, errno.EACCES, errno.EIO, errno.EINTR, errno.EROFS, *_NETWORK),
-    "rename": (errno.ENOSPC, errno.EACCES, errno.EIO, errno.EINVAL, errno.EROFS, *_NETWORK),
-    "date": (errno.EIO, errno.EINTR, errno.EROFS, *_NETWORK),
-    "remove": (errno.EACCES, errno.EIO, *_NETWORK),
-    "lock": (errno.EINTR, errno.EIO, *_NETWORK),
-    "chmod": (errno.EACCES, errno.EIO, *_NETWORK),
-    "stat": (errno.EACCES, errno.EIO, *_NETWORK),
+    operation: sorted(_numbers(names))
+    for operation, names in cases_of(
+        """
+        create | ENOSPC EDQUOT EACCES EMFILE EIO EINTR EROFS
+        open | EACCES EMFILE EIO EINTR
+        list | EACCES EMFILE EIO
+        read | EIO EINTR
+        write | ENOSPC EDQUOT EIO EINTR
+        sync | ENOSPC EDQUOT EIO EINTR
+        close | ENOSPC EIO EINTR EROFS
+        mkdir | ENOSPC EACCES EIO EINTR EROFS
+        rename | ENOSPC EACCES EIO EINVAL EROFS
+        date | EIO EINTR EROFS
+        remove | EACCES EIO
+        lock | EINTR EIO
+        chmod | EACCES EIO
+        stat | EACCES EIO
+        any other | EIO
+        """
+    )
 }
 """Which errors an operation can have, on a machine that is full, broken, closed or busy, or by a network."""
 
-_MADE_AGAIN = {"create", "open", "read", "write", "sync", "lock"}
+_MADE_AGAIN = set(str.split("create open read write sync lock"))
 """Which calls are made again if they are interrupted: closing twice could close another's file, and others never are."""
 
-_FALSE_REASONS = (
-    "damaged",
-    "Get the release again",
-    "Get the output again",
-    "Write it again",
-    "not what its ending says",
-    "out of memory",
-    "unknown error",
+_FALSE_REASONS = str.split(
+    "damaged; Get the release again; Get the output again; Write it again; not what its ending says; out of memory; unknown error",
+    "; ",
 )
 _OF_THE_PROGRAM = re.compile(r"\.partial-|\.safetab-lock|/safetab-(?!fault)\w+-")
 """Paths that no user gave, so no user can mend them."""
 
 _REASONS = {errno.ENOSPC: ("full",), errno.EDQUOT: ("quota",)}
-_OF_THE_MACHINE = {errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EMFILE, errno.EINTR, errno.EROFS, *_NETWORK}
-_MAY_LAST = {errno.ENOSPC, errno.EDQUOT, *_NETWORK}
+_OF_THE_MACHINE = _numbers("ENOSPC EDQUOT EIO EMFILE EINTR EROFS")
+_MAY_LAST = _numbers("ENOSPC EDQUOT")
 
 
 @dataclass(frozen=True)
@@ -68,24 +70,24 @@ class InjectedErrors(Kills):
     name = "errors"
     cases = 1_000
 
-    def prepare(self, folder: Path) -> None:
+    def prepare(self, folder):
         self.prepare_run(folder)
         self.runs = [self._traced_run(folder, overwrite) for overwrite in (False, True)]
         self.prepare_others(folder)
 
-    def _traced_run(self, folder: Path, overwrite: bool) -> TriedRun:
+    def _traced_run(self, folder, overwrite):
         places = self.before.copied_to(folder / f"all-{overwrite}", with_out=overwrite)
         folders = [places.folder, self.world.parameters.parent]
         noted = ended(places.command(self.world, overwrite=overwrite), Fault(), folders, is_traced=True)
         assert noted.code == 0, noted.stderr
         return TriedRun(overwrite, noted.trace)
 
-    def findings(self, number: int, rng: random.Random, folder: Path) -> list[str]:
+    def findings(self, number, rng, folder):
         is_run = number % 8 == 0
         tried = rng.choice(self.runs) if is_run else self.others[number % len(self.others)]
         at = 1 + rng.randrange(len(tried.trace))
         operation, _ = tried.trace[at - 1]
-        error = rng.choice(_OF_OPERATION.get(operation, _ANY))
+        error = rng.choice(_OF_OPERATION.get(operation, _OF_OPERATION["any other"]))
         fault = Fault(at, error=error, is_lasting=error in _MAY_LAST and rng.random() < 0.5)
         if isinstance(tried, TriedRun):
             name = "run --overwrite" if tried.overwrite else "run"
@@ -98,7 +100,7 @@ class InjectedErrors(Kills):
         where = "; ".join(f"{name} {'/'.join(path.split('/')[-2:])}" for name, path in met[:1])
         return [f"{name}, {fault} ({where}): {one}" for one in found]
 
-    def _wrong_run(self, tried: TriedRun, fault: Fault, folder: Path) -> tuple[Ending, list[str]]:
+    def _wrong_run(self, tried, fault, folder):
         places = self.before.copied_to(folder / "run", with_out=tried.overwrite)
         before = places.state()
         folders = [places.folder, self.world.parameters.parent]
@@ -108,7 +110,7 @@ class InjectedErrors(Kills):
             found.append(f"left behind: {places.left_behind()}; {ending.words[-200:]}")
         return ending, found + (self.wrong_next_run(places) if found or fault.at % 8 == 0 else [])
 
-    def _wrong_command(self, tried: Traced, fault: Fault, folder: Path) -> tuple[Ending, list[str]]:
+    def _wrong_command(self, tried, fault, folder):
         case = folder / "made"
         tried.command.prepare(case)
         ending = tried.command.ended(case, fault)
@@ -124,7 +126,7 @@ class InjectedErrors(Kills):
         return ending, found
 
 
-def wrong_words(ending: Ending, fault: Fault, operations: Sequence[str]) -> list[str]:
+def wrong_words(ending, fault, operations):
     """What is said of a failure is the machine's reason, and no other: neither damage nor somebody's mistake.
 
     `operations`: those that met the fault.

@@ -5,8 +5,6 @@
 that it forks.
 """
 
-from __future__ import annotations
-
 import ctypes
 import errno
 import hashlib
@@ -17,7 +15,6 @@ import stat
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import IntFlag
 from pathlib import Path
@@ -45,7 +42,7 @@ class Fault:
     later: int = 0  # so many operations after the first
     kinds: Operations = Operations.READS | Operations.CHANGES
 
-    def __str__(self) -> str:
+    def __str__(self):
         what = (
             errno.errorcode[self.error] if self.error else signal.Signals(self.signal).name if self.signal else "none"
         )
@@ -53,34 +50,23 @@ class Fault:
         return f"{what}{' from' if self.is_lasting else ' at'} operation {self.at}{then}"
 
 
-def compiler() -> str | None:
+def compiler():
     return shutil.which("cc") or shutil.which("gcc")
 
 
-def built_injector() -> Path:
+def built_injector():
     """The library, built once for each state of its source."""
     digest = hashlib.sha256(SOURCE.read_bytes()).hexdigest()[:16]
     library = _own_folder() / f"{digest}.so"
     if not library.exists():
         made = library.with_suffix(f".{os.getpid()}")
-        command = [
-            compiler() or "cc",
-            "-O2",
-            "-Wall",
-            "-Werror",
-            "-shared",
-            "-fPIC",
-            "-o",
-            str(made),
-            str(SOURCE),
-            "-ldl",
-        ]
-        subprocess.run(command, check=True)
+        command = f"{compiler() or 'cc'} -O2 -Wall -Werror -shared -fPIC -o".split()
+        subprocess.run([*command, made, SOURCE, "-ldl"], check=True)
         made.replace(library)
     return library
 
 
-def _own_folder() -> Path:
+def _own_folder():
     """A folder for the library in which nobody else can plant another one: it is loaded into this user's processes."""
     folder = Path(tempfile.gettempdir()) / f"safetab-fault-injector-{os.getuid()}"
     folder.mkdir(mode=0o700, exist_ok=True)
@@ -90,7 +76,7 @@ def _own_folder() -> Path:
     return folder
 
 
-def with_injector(arguments: list[str]) -> None:
+def with_injector(arguments):
     """Starts Python anew with the injector, unless it has it; does not come back if it hadn't."""
     if _PRELOADED in os.environ:
         return
@@ -99,7 +85,7 @@ def with_injector(arguments: list[str]) -> None:
     os.execve(sys.executable, [sys.executable, *arguments], environment)
 
 
-def arm(fault: Fault, folders: Iterable[Path], trace: int = -1) -> None:
+def arm(fault, folders, trace=-1):
     """Counts from now on; each operation is noted at the descriptor `trace`: number, name and path."""
     library = ctypes.CDLL(os.environ[_PRELOADED])
     library.faults_watch("\n".join(str(folder.resolve()) for folder in folders).encode())
@@ -110,5 +96,5 @@ def arm(fault: Fault, folders: Iterable[Path], trace: int = -1) -> None:
         library.faults_arm_second(ctypes.c_long(fault.at + fault.later), fault.second)
 
 
-def disarm() -> None:
+def disarm():
     arm(Fault(kinds=Operations(0)), ())

@@ -1,13 +1,9 @@
 """Mutated inputs: accepted with the judge's counts, or refused in a sentence; never a traceback, a hang or a value."""
 
-from __future__ import annotations
-
-import random
 import shutil
 import sys
-from pathlib import Path
 
-from tests.faults.commands import Ending, code_of_command, ended, warmed_up
+from tests.faults.commands import code_of_command, ended, warmed_up
 from tests.faults.judged_counts import difference_of_counts
 from tests.faults.mutations import SECRET, mutate
 from tests.faults.suite import wrong_ending
@@ -21,13 +17,13 @@ class MutatedInputs:
     name = "inputs"
     cases = 10_000
 
-    def prepare(self, folder: Path) -> None:
+    def prepare(self, folder):
         self.worlds = {kind: write_world(kind, folder / kind) for kind in WORLDS}
         for world in self.worlds.values():
             warmed_up(["validate", world.parameters, world.data])
             assert difference_of_counts(world) is None
 
-    def findings(self, number: int, rng: random.Random, folder: Path) -> list[str]:
+    def findings(self, number, rng, folder):
         kind = rng.choice(sorted(self.worlds))
         world = copied(self.worlds[kind], folder / "world")
         files = sorted(path for path in (folder / "world").rglob("*") if path.is_file())
@@ -43,13 +39,13 @@ class MutatedInputs:
         return [f"{kind}, {'; '.join(done)}: {one}" for one in found]
 
 
-def copied(world: FaultWorld, folder: Path) -> FaultWorld:
+def copied(world, folder):
     root = world.parameters.parent
     shutil.copytree(root, folder)
     return FaultWorld(folder / world.parameters.name, folder / world.data.relative_to(root), world.records)
 
 
-def validated_and_judged(world: FaultWorld) -> int:
+def validated_and_judged(world):
     """In a process of its own: the exit code of `validate`, and a line on standard error if the judge disagrees."""
     code = code_of_command(["validate", world.parameters, world.data, "--threads", "1"])
     if code == 0:
@@ -59,7 +55,7 @@ def validated_and_judged(world: FaultWorld) -> int:
     return code
 
 
-def values_shown(ending: Ending, world: FaultWorld) -> list[str]:
+def values_shown(ending, world):
     shown = ending.stderr + ending.stdout
     if SECRET in shown:
         return ["the secret is on the screen"]

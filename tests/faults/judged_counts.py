@@ -1,7 +1,5 @@
 """Whether the engine of a run counts an accepted input as the judge does, person by person."""
 
-from __future__ import annotations
-
 import contextlib
 import gzip
 import shutil
@@ -11,23 +9,14 @@ from pathlib import Path
 import numpy as np
 
 from tests import plain_cef
-from tests.faults.worlds import FaultWorld
-from tests.inside import (
-    CountingEngine,
-    EngineSettings,
-    InvalidInput,
-    LocalBackend,
-    RunInputs,
-    find_record_files,
-    read_inputs,
-)
+from tests.inside import EngineSettings, InvalidInput, LocalBackend, find_record_files, read_inputs
 from tests.plain_engine import PlainEngine
 from tests.worlds.people import PERSON_HEADER
 
 SECRET_OF_FINGERPRINTS = bytes(32)
 
 
-def difference_of_counts(world: FaultWorld) -> str | None:
+def difference_of_counts(world):
     """What the engine of a run and the judge differ in, for inputs that were accepted; nothing if they agree."""
     with tempfile.TemporaryDirectory(prefix="judged-") as made:
         folder = Path(made)
@@ -37,13 +26,13 @@ def difference_of_counts(world: FaultWorld) -> str | None:
             return _difference(engine, _judge(world, inputs, folder), inputs)
 
 
-def _judge(world: FaultWorld, inputs: RunInputs, folder: Path) -> CountingEngine:
+def _judge(world, inputs, folder):
     data = _as_delimited(world.data, folder / "plain") if world.data.suffix == ".ini" else world.data
     persons = find_record_files(data, inputs.files.config.product.record).require()
     return PlainEngine(persons, inputs.files)
 
 
-def _difference(engine: CountingEngine, judge: CountingEngine, inputs: RunInputs) -> str | None:
+def _difference(engine, judge, inputs):
     for one in (engine, judge):
         errors = [str(finding) for finding in one.check() if finding.is_error]
         if errors:
@@ -63,7 +52,7 @@ def _difference(engine: CountingEngine, judge: CountingEngine, inputs: RunInputs
 _ARRAYS = ("indices", "confidential_counts")
 
 
-def _as_delimited(ini: Path, folder: Path) -> Path:
+def _as_delimited(ini, folder):
     """The persons of a CEF as a delimited file, read by a reader with nothing of the package's own."""
     copy = folder / "cef"
     shutil.copytree(ini.parent, copy, symlinks=False)

@@ -1,15 +1,12 @@
 """One or two signals at a file operation of a run or of another command: what is there is old or new, and whole."""
 
-from __future__ import annotations
-
-import random
 import shutil
 import signal
 from dataclasses import replace
 from pathlib import Path
 
-from tests.faults.commands import Ending, ended, warmed_up
-from tests.faults.every_command import Traced, every_command, left_behind, traced, what_is_in
+from tests.faults.commands import ended, warmed_up
+from tests.faults.every_command import every_command, left_behind, traced, what_is_in
 from tests.faults.injector import Fault, Operations
 from tests.faults.run_places import RunPlaces, spread_over
 from tests.faults.suite import wrong_ending
@@ -24,7 +21,7 @@ class Kills:
     name = "kills"
     cases = 1_000
 
-    def prepare(self, folder: Path) -> None:
+    def prepare(self, folder):
         self.prepare_run(folder)
         self.operations = {}
         for overwrite in (False, True):
@@ -36,17 +33,17 @@ class Kills:
         print(f"operations that change something: {[len(one) for one in self.operations.values()]}")
         self.prepare_others(folder)
 
-    def prepare_run(self, folder: Path) -> None:
+    def prepare_run(self, folder):
         self.world = write_world("text", folder / "world")
         self.before = RunPlaces(folder / "before").make()
         warmed_up(self.before.command(self.world, overwrite=False))
 
-    def prepare_others(self, folder: Path) -> None:
+    def prepare_others(self, folder):
         (folder / "others").mkdir()
         commands = every_command(folder / "others", self.world, self.before)
         self.others = [traced(command, folder / "traced") for command in commands]
 
-    def findings(self, number: int, rng: random.Random, folder: Path) -> list[str]:
+    def findings(self, number, rng, folder):
         sent = _SIGNALS[number // 4 % 4]
         second = rng.choice((0, *_SIGNALS)) if number // 2 % 2 else 0
         fault = Fault(signal=sent, second=second, later=rng.randrange(_MOST_LATER))
@@ -54,7 +51,7 @@ class Kills:
             return self._findings_of_other(number, fault, folder)
         return self._findings_of_run(number, fault, folder, overwrite=rng.random() < 0.5)
 
-    def _findings_of_run(self, number: int, fault: Fault, folder: Path, *, overwrite: bool) -> list[str]:
+    def _findings_of_run(self, number, fault, folder, *, overwrite):
         trace = self.operations[overwrite]
         fault = replace(fault, at=spread_over(number // 2, len(trace)), kinds=Operations.CHANGES)
         places = self.before.copied_to(folder / "run", with_out=overwrite)
@@ -69,7 +66,7 @@ class Kills:
         where = path.rpartition("/run/")[2] if "/run/" in path else Path(path).name
         return [f"{fault} ({operation} {where}){', --overwrite' if overwrite else ''}: {one}" for one in found]
 
-    def _findings_of_other(self, number: int, fault: Fault, folder: Path) -> list[str]:
+    def _findings_of_other(self, number, fault, folder):
         known = self.others[number // 2 % len(self.others)]
         turn = number // (2 * len(self.others))
         fault = replace(fault, at=spread_over(number * 31 + turn, len(known.trace)))
@@ -80,7 +77,7 @@ class Kills:
         operation, path = known.trace[fault.at - 1]
         return [f"{known.command.name}, {fault} ({operation} {Path(path).name}): {one}" for one in found]
 
-    def wrong_state(self, places: RunPlaces, before: str, ending: Ending) -> list[str]:
+    def wrong_state(self, places, before, ending):
         found, after = [], places.state()
         known, runs = self.before.runs_in_accounts(), places.runs_in_accounts()
         new = {run: states for run, states in runs.items() if run not in known}
@@ -105,7 +102,7 @@ class Kills:
             found.append("the accounts lost an earlier run")
         return found
 
-    def wrong_next_run(self, places: RunPlaces) -> list[str]:
+    def wrong_next_run(self, places):
         known = len(places.runs_in_accounts())
         ending = ended(places.command(self.world, overwrite=True))
         found = [f"the next run: {one}" for one in wrong_ending(ending, 0)]
@@ -118,12 +115,12 @@ class Kills:
         return found
 
 
-def codes_after(fault: Fault) -> tuple[int, ...]:
+def codes_after(fault):
     """How a command may end: by one of the signals, or well if it had come to its end."""
     return (0, *(_CODES[signal.Signals(sent)] for sent in (fault.signal, fault.second) if sent))
 
 
-def wrong_things(known: Traced, case: Path, ending: Ending) -> list[str]:
+def wrong_things(known, case, ending):
     """What is wrong with what is there: all of it is as before, or as after the command."""
     found, there = [], what_is_in(case)
     if ending.code < 0:  # between two of its files, perhaps
@@ -141,7 +138,7 @@ def wrong_things(known: Traced, case: Path, ending: Ending) -> list[str]:
     return found
 
 
-def wrong_repetition(known: Traced, case: Path) -> list[str]:
+def wrong_repetition(known, case):
     """What is wrong after the same command, once its outputs are removed."""
     for name in what_is_in(case).keys() - known.before.keys():
         path = case / name

@@ -1,12 +1,8 @@
 """Memory limits from 200 MB to 4 GB: a run ends well, or says that memory was short; it never crashes or blames a file."""
 
-from __future__ import annotations
-
-import random
 import resource
 import subprocess
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 
 from tests.faults.commands import HUNG, Ending, ended, warmed_up
@@ -15,14 +11,11 @@ from tests.faults.suite import wrong_ending
 from tests.faults.worlds import write_world
 
 _LEAST, _MOST = 200 << 20, 4 << 30
-_FALSE_REASONS = ("damaged", "Write it again", "Get the release again", "not what its ending says", "unknown error")
-_TRUE_REASONS = (
-    "memory",
-    "address space",
-    "Cannot allocate",
-    "threads",
-    "start new thread",
-    "Resource temporarily unavailable",
+_FALSE_REASONS = str.split(
+    "damaged; Write it again; Get the release again; not what its ending says; unknown error", "; "
+)
+_TRUE_REASONS = str.split(
+    "memory; address space; Cannot allocate; threads; start new thread; Resource temporarily unavailable", "; "
 )
 _SECONDS = 120
 
@@ -36,12 +29,12 @@ class MemoryLimits:
     name = "memory"
     cases = 100
 
-    def prepare(self, folder: Path) -> None:
+    def prepare(self, folder):
         self.worlds = [write_world(form, folder / form) for form in ("parquet", "text")]
         self.before = RunPlaces(folder / "before").make()
         warmed_up(self.before.command(self.worlds[0], overwrite=False), ["show", self.before.out, "--state", "44"])
 
-    def findings(self, number: int, rng: random.Random, folder: Path) -> list[str]:
+    def findings(self, number, rng, folder):
         space = round(_LEAST * (_MOST / _LEAST) ** rng.random())
         mapped = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
         places, is_new = self.before.copied_to(folder / "run", with_out=False), number % 2 == 0
@@ -61,7 +54,7 @@ class MemoryLimits:
         return [f"{'a new process, ' if is_new else ''}{space >> 20} MB: {one}" for one in found]
 
 
-def new_process(command: Sequence[object], space: int) -> Ending:
+def new_process(command, space):
     called = [sys.executable, "-m", "safetab", *map(str, command)]
     try:
         done = subprocess.run(
@@ -72,6 +65,6 @@ def new_process(command: Sequence[object], space: int) -> Ending:
     return Ending(done.returncode, done.stdout, done.stderr)
 
 
-def _limit(space: int) -> None:
+def _limit(space):
     resource.setrlimit(resource.RLIMIT_AS, (space, space))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

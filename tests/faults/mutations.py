@@ -1,14 +1,9 @@
 """Small damages to files, each drawn from a seeded generator: bytes, lines, fields, JSON, Parquet, the file itself."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import os
-import random
 import zlib
-from collections.abc import Callable
-from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -16,63 +11,71 @@ import pyarrow.parquet as pq
 SECRET = "7654321098"
 """Put into confidential files only: nothing on a screen may show it."""
 
-_PIECES = (
-    b"\x00", b"\x00" * 4096, b"\xff", b"\r", b"\n", b"\r\n", b"\n\n", b"|", b"||", b'"', b"'", b"\\", b"\t", b" ", b"#",
-    b"\xef\xbb\xbf", "\u202e".encode(), "\u2028".encode(), "\u0663".encode(), b"\x1b[2J", b"\x85", b"\x0c", b"\x1a",
+_PIECES = [
+    b"\x00" * 4096,
     b"x" * 100_000,
-)  # fmt: skip
-_FIELDS = (
-    "", " ", "0", "-1", "+1", "1 ", " 1", "1.0", "1e3", "01", "00", "999", "99999999999999999999", "NaN", "null", "Null", "NULL",
-    "True", "true", "1_0", "0x1", "\u0663", "\uff11", "=1+1", '"', "\\N", "True\r", "\u00a01", "9" * 5000, SECRET,
-)  # fmt: skip
-_JSON_VALUES: tuple[object, ...] = (
-    None, True, False, 0, -1, 1, 2, 10**30, -(10**30), 0.1, 1e308, 1e-300, float("nan"), float("inf"), "", "1", "1/3", "0/0",
-    "x" * 10_000, [], {}, [1, 2, 3], [[]], {"a": 1}, ["01", "01"], ["44"], "\ud800", "zcdp", "puredp", "cef", "csv",
-)  # fmt: skip
+    *bytes.split(
+        b"\x00~\xff~\r~\n~\r\n~\n\n~|~||~\"~'~\\~\t~ ~#~\xef\xbb\xbf~\xe2\x80\xae~\xe2\x80\xa8~\xd9\xa3~\x1b[2J~\x85~\x0c~\x1a",
+        b"~",
+    ),
+]
+_FIELDS = [
+    *str.split(
+        '; ;0;-1;+1;1 ; 1;1.0;1e3;01;00;999;99999999999999999999;NaN;null;Null;NULL;True;true;1_0;0x1;\u0663;\uff11;=1+1;";\\N;True\r;\u00a01',
+        ";",
+    ),
+    "9" * 5000,
+    SECRET,
+]
+_JSON_VALUES = [
+    *json.loads("""[null, true, false, 0, -1, 1, 2, 0.1, 1e308, 1e-300, NaN, Infinity, "", "1", "1/3", "0/0", [], {}, [1, 2, 3],
+        [[]], {"a": 1}, ["01", "01"], ["44"], "\\ud800", "zcdp", "puredp", "cef", "csv"]"""),
+    10**30,
+    -(10**30),
+    "x" * 10_000,
+]
 
-Mutation = Callable[[bytes, random.Random], bytes]
 
-
-def _place(content: bytes, rng: random.Random) -> int:
+def _place(content, rng):
     return rng.randrange(len(content) + 1)
 
 
-def one_bit(content: bytes, rng: random.Random) -> bytes:
+def one_bit(content, rng):
     if not content:
         return b"\x01"
     at = rng.randrange(len(content))
     return content[:at] + bytes([content[at] ^ (1 << rng.randrange(8))]) + content[at + 1 :]
 
 
-def inserted(content: bytes, rng: random.Random) -> bytes:
+def inserted(content, rng):
     at = _place(content, rng)
     return content[:at] + rng.choice(_PIECES) + content[at:]
 
 
-def cut(content: bytes, rng: random.Random) -> bytes:
+def cut(content, rng):
     return content[: _place(content, rng)]
 
 
-def without_a_piece(content: bytes, rng: random.Random) -> bytes:
+def without_a_piece(content, rng):
     at, length = _place(content, rng), rng.choice((1, 1, 2, 9, 100))
     return content[:at] + content[at + length :]
 
 
-def zeroed(content: bytes, rng: random.Random) -> bytes:
+def zeroed(content, rng):
     at, length = _place(content, rng), rng.choice((1, 8, 64, 512))
     return content[:at] + b"\x00" * len(content[at : at + length]) + content[at + length :]
 
 
-def repeated(content: bytes, rng: random.Random) -> bytes:
+def repeated(content, rng):
     at, length = _place(content, rng), rng.choice((1, 16, 200))
     return content[:at] + content[at : at + length] + content[at:]
 
 
-def emptied(_: bytes, rng: random.Random) -> bytes:
+def emptied(_, rng):
     return rng.choice((b"", b"\n", b"\x00", b"{}", b"PAR1", b"\x1f\x8b"))
 
 
-def another_line(content: bytes, rng: random.Random) -> bytes:
+def another_line(content, rng):
     """A line twice, gone, or in another place."""
     lines = content.split(b"\n")
     line = lines.pop(rng.randrange(len(lines)))
@@ -81,12 +84,12 @@ def another_line(content: bytes, rng: random.Random) -> bytes:
     return b"\n".join(lines)
 
 
-def another_line_end(content: bytes, rng: random.Random) -> bytes:
+def another_line_end(content, rng):
     ends = rng.choice((b"\r\n", b"\r", b"\n\r", b"\n\n", b"\x85"))
     return content.replace(b"\n", ends, rng.choice((1, 2, -1)))
 
 
-def another_field(content: bytes, rng: random.Random) -> bytes:
+def another_field(content, rng):
     """A value of a line, of a fixed width where lines have no separators."""
     lines = content.split(b"\n")
     at = rng.randrange(len(lines))
@@ -105,7 +108,7 @@ BYTES = (one_bit, inserted, cut, without_a_piece, zeroed, repeated, emptied)
 LINES = (another_line, another_line_end, another_field, another_field, another_field)
 
 
-def another_json(content: bytes, rng: random.Random) -> bytes:
+def another_json(content, rng):
     try:
         values = json.loads(content)
     except (ValueError, RecursionError):
@@ -130,17 +133,14 @@ def another_json(content: bytes, rng: random.Random) -> bytes:
     return json.dumps(values).encode()
 
 
-def _typed(column: pa.ChunkedArray, rng: random.Random) -> pa.ChunkedArray:
-    types = (
-        pa.int8(), pa.int32(), pa.int64(), pa.uint64(), pa.float64(), pa.large_string(), pa.binary(), pa.bool_(), pa.date32(),
-        pa.decimal128(20, 2), pa.dictionary(pa.int32(), pa.string()), pa.null(), pa.string_view(),
-    )  # fmt: skip
-    return column.cast(rng.choice(types))
+def _typed(column, rng):
+    names = str.split("int8 int32 int64 uint64 float64 large_string binary bool date32 null string_view")
+    return column.cast(rng.choice([*names, pa.decimal128(20, 2), pa.dictionary(pa.int32(), pa.string())]))
 
 
-def another_table(path: Path, rng: random.Random) -> None:
+def another_table(path, rng):
     """A valid Parquet file with other values, types, columns or encodings; a damaged one gets another bit."""
-    options: dict[str, object] = {}
+    options = {}
     try:
         table = pq.read_table(path, partitioning=None)
     except (pa.ArrowException, OSError):
@@ -178,7 +178,7 @@ def another_table(path: Path, rng: random.Random) -> None:
         path.write_bytes(one_bit(path.read_bytes(), rng))
 
 
-def another_kind_of_file(path: Path, rng: random.Random) -> None:
+def another_kind_of_file(path, rng):
     content = path.read_bytes()
     path.unlink()
     which = rng.randrange(6)
@@ -195,7 +195,7 @@ def another_kind_of_file(path: Path, rng: random.Random) -> None:
         path.symlink_to(f".{path.name}")
 
 
-def mutate(path: Path, rng: random.Random, *, is_confidential: bool) -> str:
+def mutate(path, rng, *, is_confidential):
     """Damages a file in place; gives the name of what was done."""
     if rng.random() < 0.02:
         another_kind_of_file(path, rng)
@@ -216,7 +216,7 @@ def mutate(path: Path, rng: random.Random, *, is_confidential: bool) -> str:
     return mutation.__name__
 
 
-def _chosen(path: Path, content: bytes, rng: random.Random) -> Mutation:
+def _chosen(path, content, rng):
     if path.suffix == ".parquet" or not content:
         return rng.choice(BYTES)
     if path.suffix == ".json" and rng.random() < 0.7:

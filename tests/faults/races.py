@@ -1,12 +1,8 @@
 """Two to six runs at one OUT, one folder for temporary files and one spend log: all ends fit together."""
 
-from __future__ import annotations
-
-import random
 import time
-from pathlib import Path
 
-from tests.faults.commands import Ending, started, warmed_up
+from tests.faults.commands import started, warmed_up
 from tests.faults.run_places import RunPlaces
 from tests.faults.suite import wrong_ending
 from tests.faults.worlds import write_world
@@ -16,12 +12,12 @@ class Races:
     name = "races"
     cases = 200
 
-    def prepare(self, folder: Path) -> None:
+    def prepare(self, folder):
         self.world = write_world("text", folder / "world")
         self.before = RunPlaces(folder / "before").make()
         warmed_up(self.before.command(self.world, overwrite=False))
 
-    def findings(self, number: int, rng: random.Random, folder: Path) -> list[str]:
+    def findings(self, number, rng, folder):
         overwrite, with_out = rng.random() < 0.6, rng.random() < 0.5
         places = self.before.copied_to(folder / "run", with_out=with_out and overwrite)
         known = self.before.runs_in_accounts()
@@ -44,7 +40,7 @@ class Races:
         return [f"{len(endings)} runs{', --overwrite' if overwrite else ''}: {one}" for one in found]
 
 
-def wrong_accounts(places: RunPlaces, known: set[str], endings: list[Ending]) -> list[str]:
+def wrong_accounts(places, known, endings):
     """Each run that came through is in the accounts as released, and no other is."""
     states = [run for name, run in places.runs_in_accounts().items() if name not in known]
     released, done = sum("released" in one for one in states), sum(ending.code == 0 for ending in endings)

@@ -1,9 +1,6 @@
 """Damaged releases: every command that reads one says so and writes nothing; forged ones get a sentence or are read."""
 
-from __future__ import annotations
-
 import os
-import random
 import shutil
 import sys
 from pathlib import Path
@@ -23,7 +20,7 @@ class DamagedReleases:
     name = "releases"
     cases = 2_000
 
-    def prepare(self, folder: Path) -> None:
+    def prepare(self, folder):
         self.outs, self.geography = {}, folder / "text" / "data" / "GRF-C.txt"
         for kind in ("text", "households"):
             world = write_world(kind, folder / kind)
@@ -34,7 +31,7 @@ class DamagedReleases:
             warmed_up(*reading_commands(out / "release", folder / "made" / out.name).values())
         warmed_up(*whole_output_commands(self.outs["text"], folder / "made" / "again", self.geography).values())
 
-    def findings(self, number: int, rng: random.Random, folder: Path) -> list[str]:
+    def findings(self, number, rng, folder):
         kind, is_whole_output = rng.choice(sorted(self.outs)), rng.random() < 0.2
         kind = "text" if is_whole_output else kind
         source = self.outs[kind] if is_whole_output else self.outs[kind] / "release"
@@ -68,24 +65,25 @@ class DamagedReleases:
         return [f"{kind}{' OUT' if is_whole_output else ''}, {done}: {one}" for one in found]
 
 
-def reading_commands(release: Path, new: Path) -> dict[str, list[object]]:
-    return {
-        "show": ["show", release, "--state", "44"],
-        "status": ["status", release],
-        "report": ["report", release, "-o", f"{new}-report.html"],
-        "export": ["export", release, f"{new}-export"],
-        "site": ["site", release, f"{new}-site"],
-    }
+def commands_of(lines):
+    """The words of each command, by its first word."""
+    return {words[0]: words for words in map(str.split, lines.splitlines())}
 
 
-def whole_output_commands(out: Path, new: Path, geography: Path) -> dict[str, list[object]]:
-    return {
-        "rerelease": ["rerelease", out, f"{new}-rerelease"],
-        "coterminous": ["coterminous", out, f"{new}-coterminous", "--geography", geography],
-    }
+def reading_commands(release, new):
+    return commands_of(f"""show {release} --state 44
+        status {release}
+        report {release} -o {new}-report.html
+        export {release} {new}-export
+        site {release} {new}-site""")
 
 
-def _codes_written(commands: dict[str, list[object]], given: Path, *, is_release: bool) -> int:
+def whole_output_commands(out, new, geography):
+    return commands_of(f"""rerelease {out} {new}-rerelease
+        coterminous {out} {new}-coterminous --geography {geography}""")
+
+
+def _codes_written(commands, given, *, is_release):
     for name, arguments in commands.items():
         code = code_of_command(arguments)
         sys.stdout.write(f"\nCODE {name} {code}\n")
@@ -99,7 +97,7 @@ def _codes_written(commands: dict[str, list[object]], given: Path, *, is_release
     return 0
 
 
-def _with_new_checksums(release: Path) -> None:
+def _with_new_checksums(release):
     sums = release / CHECKSUMS_FILE
     if sums.is_symlink() or not sums.is_file():
         return
@@ -107,7 +105,7 @@ def _with_new_checksums(release: Path) -> None:
         write_checksums(release)
 
 
-def _damage(folder: Path, rng: random.Random, *, is_output: bool) -> str:
+def _damage(folder, rng, *, is_output):
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     path, other = rng.sample(files, 2)
     name, content = path.relative_to(folder), path.read_bytes()
@@ -141,7 +139,7 @@ def _damage(folder: Path, rng: random.Random, *, is_output: bool) -> str:
     return _changed(path, name, content, rng)
 
 
-def _changed(path: Path, name: Path, content: bytes, rng: random.Random) -> str:
+def _changed(path, name, content, rng):
     mutation = "another_table"
     if path.suffix == ".parquet" and rng.random() < 0.5:
         another_table(path, rng)

@@ -1,15 +1,11 @@
 """The places of a run that faults are tried on, and what must hold of them afterwards."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import shutil
 from dataclasses import dataclass
 from math import gcd
 from pathlib import Path
-
-from tests.faults.worlds import FaultWorld
 
 DATASET = "these-people"
 
@@ -21,33 +17,33 @@ class RunPlaces:
     folder: Path
 
     @property
-    def out(self) -> Path:
+    def out(self):
         return self.folder / "out"
 
     @property
-    def temporary(self) -> Path:
+    def temporary(self):
         return self.folder / "temporary"
 
     @property
-    def spend_log(self) -> Path:
+    def spend_log(self):
         return self.folder / "spend.log"
 
-    def command(self, world: FaultWorld, *, overwrite: bool) -> list[object]:
+    def command(self, world, *, overwrite):
         options = ["--temp", self.temporary, "--threads", "1", "--spend-log", self.spend_log, "--dataset", DATASET]
         return ["run", world.parameters, world.data, self.out, *options, *(["--overwrite"] if overwrite else [])]
 
-    def make(self) -> RunPlaces:
+    def make(self):
         self.temporary.mkdir(parents=True)
         return self
 
-    def copied_to(self, folder: Path, *, with_out: bool) -> RunPlaces:
+    def copied_to(self, folder, *, with_out):
         shutil.copytree(self.folder, folder)
         places = RunPlaces(folder)
         if not with_out:
             shutil.rmtree(places.out)
         return places
 
-    def state(self) -> str:
+    def state(self):
         """The digest of what is at OUT: "none", or "half" if that is not whole."""
         if not self.out.exists():
             return "none"
@@ -55,9 +51,9 @@ class RunPlaces:
             return "half"
         return hashlib.sha256((self.out / "manifest.json").read_bytes()).hexdigest()
 
-    def runs_in_accounts(self) -> dict[str, set[str]]:
+    def runs_in_accounts(self):
         """What the spend log says of each run: begun, released, failed. A line that was cut counts for nothing."""
-        states: dict[str, set[str]] = {}
+        states = {}
         for line in self.spend_log.read_text().splitlines() if self.spend_log.exists() else ():
             try:
                 entry = json.loads(line)
@@ -67,14 +63,14 @@ class RunPlaces:
                 states.setdefault(entry["run"], set()).add(entry["state"])
         return states
 
-    def left_behind(self) -> list[str]:
+    def left_behind(self):
         """What is there besides OUT, the logs and an empty folder for temporary files."""
         known = {"out", "out.confidential.log", "spend.log", "spend.log.heads", "temporary"}
         here = [path.name for path in self.folder.iterdir() if path.name not in known]
         return sorted(here + [f"temporary/{path.name}" for path in self.temporary.iterdir()])
 
 
-def is_whole(out: Path) -> bool:
+def is_whole(out):
     """Every file that the manifest names is there with its hash, and no other."""
     try:
         manifest = json.loads((out / "manifest.json").read_text())
@@ -87,7 +83,7 @@ def is_whole(out: Path) -> bool:
     )
 
 
-def spread_over(number: int, operations: int) -> int:
+def spread_over(number, operations):
     """One of so many operations, from 1 on: neighbouring numbers are far apart, and each is met once before any twice."""
     step = next(one for one in range(max(1, round(0.618 * operations)), operations + 2) if gcd(one, operations) == 1)
     return 1 + number * step % operations

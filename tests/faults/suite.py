@@ -1,32 +1,20 @@
-"""What all suites of faults have in common: numbered cases, each made of its seed and number alone."""
+"""What all suites of faults have in common: numbered cases, each made of its seed and number alone.
 
-from __future__ import annotations
+A suite has a `name`, and `cases`: how many of them the table of docs/testing-faults.md asks for. `prepare(folder)` is called
+once, in the process that all cases are forked from; `findings(number, rng, folder)` gives what is wrong with one case, which
+may use the empty folder as it likes.
+"""
 
 import random
-from pathlib import Path
-from typing import Protocol
 
-from tests.faults.commands import HUNG, Ending
+from tests.faults.commands import HUNG
 
 
-class Suite(Protocol):
-    """`cases`: how many of them the table of docs/testing-faults.md asks for."""
-
-    name: str
-    cases: int
-
-    def prepare(self, folder: Path) -> None:
-        """Once, in the process that all cases are forked from."""
-
-    def findings(self, number: int, rng: random.Random, folder: Path) -> list[str]:
-        """What is wrong with one case, which may use the empty folder as it likes."""
-
-
-def generator(suite: str, seed: int, number: int) -> random.Random:
+def generator(suite, seed, number):
     return random.Random(f"{suite} {seed} {number}")
 
 
-def wrong_ending(ending: Ending, *codes: int) -> list[str]:
+def wrong_ending(ending, *codes):
     """What no command may do, whatever it was given."""
     found = []
     if ending.code == HUNG:

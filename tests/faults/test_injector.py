@@ -1,14 +1,11 @@
 """The tools that faults are tried with do what they say: a fault happens where it was asked for, and is seen."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os
 import stat
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -43,9 +40,7 @@ for name in "abc":
 """
 
 
-def _ended(
-    folder: Path, at: int, *, error: int = 0, sent: int = 0, lasting: int = 0, second: int = 0, later: int = 0
-) -> subprocess.CompletedProcess[str]:
+def _ended(folder, at, *, error=0, sent=0, lasting=0, second=0, later=0):
     (folder / "watched").mkdir()
     given = [_PROGRAM, folder / "watched", at, error, sent, lasting, folder / "trace", second, later]
     command = [sys.executable, "-c", _PROGRAM, *map(str, given)]
@@ -114,7 +109,7 @@ def test_what_no_command_may_do_is_seen():
     assert len(wrong_ending(Ending(-11, "", ""), 0, 1)) == 1
 
 
-def said(code: int, words: str, number: int, *operations: str) -> list[str]:
+def said(code, words, number, *operations):
     return wrong_words(Ending(code, "", words), Fault(1, error=number), operations)
 
 
@@ -149,7 +144,7 @@ KNOWN = Traced(SmallCommand("export", (), ()), (), before={}, after={"new": {"a.
 
 
 def test_what_a_signal_leaves_must_be_old_or_new(tmp_path):
-    def found(code: int) -> list[str]:
+    def found(code):
         return wrong_things(KNOWN, tmp_path, Ending(code, "", ""))
 
     (tmp_path / "temporary").mkdir()

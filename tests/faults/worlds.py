@@ -1,9 +1,6 @@
 """The small worlds that faults are tried on: a run costs well under a second."""
 
-from __future__ import annotations
-
 import gzip
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,7 +23,7 @@ class FaultWorld:
     records: tuple[str, ...]  # what the names of the confidential files begin with
 
 
-def few_levels(config: dict[str, object]) -> dict[str, object]:
+def few_levels(config):
     """The same with the budgets of four levels alone: less to wait for."""
     return {
         key: value if not key.startswith("privacy_budget_") or key.endswith((*LEVELS, "fraction")) else 0
@@ -34,7 +31,7 @@ def few_levels(config: dict[str, object]) -> dict[str, object]:
     }
 
 
-def _persons(folder: Path, form: Callable[[Path, list[str]], None] | None) -> FaultWorld:
+def _persons(folder, form):
     world = write_random_world(folder, 2, people=PEOPLE, budget=1, zero_suppression_chance=0.99)
     world.configure(**few_levels(world.config()))
     (world.data / "geography-names.txt").write_text("REGION_TYPE|REGION_ID|NAME\nSTATE|44|Rhode Island\n")
@@ -45,30 +42,30 @@ def _persons(folder: Path, form: Callable[[Path, list[str]], None] | None) -> Fa
     return FaultWorld(world.parameters, world.data, ("person-records", "part-"))
 
 
-def _gzipped(folder: Path, rows: list[str]) -> None:
+def _gzipped(folder, rows):
     text = "\n".join(["|".join(columns_of(rows)), *rows]) + "\n"
     (folder / "person-records.txt.gz").write_bytes(gzip.compress(text.encode(), mtime=0))
 
 
-def _parquet_with_checksums(folder: Path, rows: list[str]) -> None:
+def _parquet_with_checksums(folder, rows):
     table = pa.table(columns_of(rows))
     pq.write_table(table, folder / "person-records.parquet", row_group_size=13, write_page_checksum=True)
 
 
-def _households(folder: Path) -> FaultWorld:
+def _households(folder):
     world = write_household_world(folder, 21, budget=0.3, people=PEOPLE)
     world.configure(**few_levels(world.config()))
     return FaultWorld(world.parameters, world.data, ("household-records", "person-records"))
 
 
-def _cef(folder: Path) -> FaultWorld:
+def _cef(folder):
     world = write_random_world(folder, 3, people=PEOPLE, budget=1)
     world.configure(**few_levels(world.config()))
     cef = write_cef(world, folder / "cef")
     return FaultWorld(world.parameters, cef.ini, ("CEF20_",))
 
 
-WORLDS: dict[str, Callable[[Path], FaultWorld]] = {
+WORLDS = {
     "text": lambda folder: _persons(folder, None),
     "gzip": lambda folder: _persons(folder, _gzipped),
     "parts": lambda folder: _persons(folder, split),
@@ -80,5 +77,5 @@ WORLDS: dict[str, Callable[[Path], FaultWorld]] = {
 }
 
 
-def write_world(kind: str, folder: Path) -> FaultWorld:
+def write_world(kind, folder):
     return WORLDS[kind](folder)

@@ -10,13 +10,12 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import PROJECT
+from tests.lint.texts import text_of
 
-STEPS = sorted(set(re.findall(r"^ +step make .*?([a-z-]+)(?: #.*)?$", (PROJECT / ".ci/run").read_text(), re.MULTILINE)))
+STEPS = sorted(set(re.findall(r"^ +step make .*?([a-z-]+)(?: #.*)?$", text_of(".ci/run"), re.MULTILINE)))
 EVERY_TIME = sorted(set(STEPS) - {"test-spark-smoke"})
-PACKAGES = ("chromium", "soffice", "cc")
-TOOLS = (
-    *("basename", "bash", "cat", "cp", "dirname", "env", "git", "grep", "ln", "make", "mkdir", "mktemp", "nproc"),
-    *("false", "rm", "setsid", "sleep", "tail", "test", "touch", "true"),
+TOOLS = str.split(
+    "basename bash cat cp dirname env git grep ln make mkdir mktemp nproc false rm setsid sleep tail test touch true"
 )
 
 
@@ -32,15 +31,14 @@ class Project:
         (self.folder / ".gitignore").write_text("build/\n")
         for tool in TOOLS:
             (self.programs / tool).symlink_to(str(shutil.which(tool)))
-        for program in PACKAGES:
+        for program in ("chromium", "soffice", "cc"):
             self.program(program, "true")
         self.write_steps()
-        for command in (
-            ["init", "-q"],
-            ["add", "."],
-            ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "a"],
-        ):
-            subprocess.run(["git", *command], cwd=self.folder, check=True)
+        for command in ("init -q", "add .", "-c user.name=a -c user.email=a@b commit -qm a"):
+            self.git(command)
+
+    def git(self, words):
+        subprocess.run(["git", *words.split()], cwd=self.folder, check=True)
 
     def program(self, name, line):
         path = self.programs / name
@@ -70,6 +68,17 @@ class Project:
         said, _ = started.communicate(timeout=60)
         return started.returncode, said
 
+    def passed(self):
+        """What is printed by a run that must pass."""
+        code, said = self.run()
+        assert code == 0, said
+        return said
+
+    def failed(self):
+        code, said = self.run()
+        assert code == 1
+        return said
+
     def ran(self):
         path = self.folder / "build" / "ran"
         return sorted(path.read_text().split()) if path.exists() else []
@@ -94,30 +103,26 @@ def number_in(path):
 
 
 def test_every_step_is_a_target_and_the_readmes_test_command_is_among_them():
-    targets = re.findall(r"^([a-z-]+):", (PROJECT / "Makefile").read_text(), re.MULTILINE)
+    targets = re.findall(r"^([a-z-]+):", text_of("Makefile"), re.MULTILINE)
     assert set(STEPS) <= set(targets)
-    assert "`make test` runs the tests" in (PROJECT / "README.md").read_text()
+    assert "`make test` runs the tests" in text_of("README.md")
     assert {"check", "test"} <= set(STEPS)
 
 
 def test_every_step_runs_once_and_what_passed_is_not_run_again(project):
-    code, said = project.run()
-    assert code == 0, said
+    said = project.passed()
     assert project.ran() == EVERY_TIME
     assert re.search(r"test: passed in \d+m\d\.\ds, 0m0\.\ds of CPU", said)
     assert said.index(" check: passed") < said.index(" test: begins")
-    assert project.run()[0] == 0
+    project.passed()
     assert project.ran() == []
 
 
 def test_a_run_that_was_cut_off_goes_on_where_it_stopped(project):
     project.write_steps(test="test -e build/mended")
-    code, said = project.run()
-    assert code == 1
-    assert "test: FAILED" in said
+    assert "test: FAILED" in project.failed()
     (project.folder / "build" / "mended").touch()
-    code, said = project.run()
-    assert code == 0, said
+    said = project.passed()
     assert "check: passed before on these files" in said
     assert "test" in project.ran()
     assert "check" not in project.ran()
@@ -125,28 +130,27 @@ def test_a_run_that_was_cut_off_goes_on_where_it_stopped(project):
 
 @pytest.mark.parametrize("changed", ["Makefile", "new.txt"])
 def test_a_changed_or_new_file_makes_every_step_run(project, changed):
-    assert project.run()[0] == 0
+    project.passed()
     with (project.folder / changed).open("a") as file:
         file.write("# changed\n")
-    assert project.run()[0] == 0
+    project.passed()
     assert set(project.ran()) >= set(EVERY_TIME) - {"test-spark-contract"}
-    subprocess.run(["git", "checkout", "-q", "."], cwd=project.folder, check=True)
+    project.git("checkout -q .")
     (project.folder / "new.txt").unlink(missing_ok=True)
-    assert project.run()[0] == 0  # these files have passed before
+    project.passed()  # these files have passed before
     assert project.ran() == []
 
 
 def test_a_step_during_which_a_file_changes_has_no_stamp(project):
     project.write_steps(check="touch new.txt")
-    assert project.run()[0] == 0
+    project.passed()
     stamps = [path.stem for path in (project.folder / "build" / "ci").iterdir() if len(path.suffix) == 41]
     assert stamps == ["environment"]
 
 
 def test_a_check_that_fails_is_shown_and_nothing_else_begins(project):
     project.write_steps(check="echo wrong name in line 7; false")
-    code, said = project.run()
-    assert code == 1
+    said = project.failed()
     assert "wrong name in line 7" in said
     assert project.ran() == ["check", "environment"]
 
@@ -162,8 +166,7 @@ def test_a_failure_ends_the_other_lane_with_all_its_processes(project, slow, fai
         }
     )
     begin = time.monotonic()
-    code, said = project.run()
-    assert code == 1
+    said = project.failed()
     assert time.monotonic() - begin < 30
     assert f"{fails}: FAILED" in said
     assert f"{slow}: FAILED" not in said
@@ -203,19 +206,18 @@ def test_a_bare_machine_gets_its_packages_beside_the_check(project, line, code, 
 @pytest.mark.parametrize("known", ["it passed here", "it is on origin"])
 def test_spark_is_tried_whole_only_if_what_it_does_may_have_changed(known, changed, step, project):
     if known == "it passed here":
-        assert project.run()[0] == 0
+        project.passed()
         assert "test-spark-contract" in project.ran()
     else:
-        git = ["git", "update-ref", "refs/remotes/origin/main", "HEAD"]
-        subprocess.run(git, cwd=project.folder, check=True)
+        project.git("update-ref refs/remotes/origin/main HEAD")
     path = project.folder / changed
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("changed\n")
-    assert project.run()[0] == 0
+    project.passed()
     assert [one for one in project.ran() if "spark" in one] == [step]
 
 
 def test_spark_is_tried_whole_on_what_is_on_origin_itself(project):
-    subprocess.run(["git", "update-ref", "refs/remotes/origin/main", "HEAD"], cwd=project.folder, check=True)
-    assert project.run()[0] == 0
+    project.git("update-ref refs/remotes/origin/main HEAD")
+    project.passed()
     assert [one for one in project.ran() if "spark" in one] == ["test-spark-contract"]

@@ -14,6 +14,7 @@ import safetab
 from tests.commands import cli
 from tests.conftest import PROJECT, SMALL_EXAMPLE
 from tests.inside import PRODUCTS
+from tests.lint.texts import text_of
 
 SOURCES = sorted((PROJECT / "src").rglob("*.py"))
 LINK = re.compile(r"docs/([a-z-]+\.md)#([a-z0-9-]+)")
@@ -33,7 +34,7 @@ def test_every_contract_has_its_three_lines():
 
 
 def test_every_name_in_the_map_of_the_paper_exists():
-    names = re.findall(r"`(safetab\.[\w.]+)`", (PROJECT / "docs" / "algorithm.md").read_text())
+    names = re.findall(r"`(safetab\.[\w.]+)`", text_of("docs/algorithm.md"))
     assert len(names) > 25
     for name in names:
         module, _, attribute = name.rpartition(".")
@@ -41,7 +42,7 @@ def test_every_name_in_the_map_of_the_paper_exists():
 
 
 def test_the_headings_of_tables_are_in_the_file_formats():
-    page = " ".join((PROJECT / "docs" / "file-formats.md").read_text().split())
+    page = " ".join(text_of("docs/file-formats.md").split())
     headings = {shape.table_id: shape.title for product in PRODUCTS for shape in product.shapes}
     assert len(headings) == 10
     for table_id, title in headings.items():
@@ -50,7 +51,7 @@ def test_the_headings_of_tables_are_in_the_file_formats():
 
 def test_the_page_about_runs_shows_what_the_plan_prints():
     printed = {line.rstrip() for line in cli("plan", *_small_example()).stdout.splitlines()}
-    page = (PROJECT / "docs" / "how-to" / "run-a-census.md").read_text()
+    page = text_of("docs/how-to/run-a-census.md")
     excerpt = page[page.index("Total privacy loss\n") :].split("```")[0].splitlines()
     assert len(excerpt) > 15
     assert set(excerpt) <= printed
@@ -72,12 +73,12 @@ def test_the_walks_through_the_code_give_what_they_show(tmp_path, monkeypatch):
 
 
 def test_the_package_and_the_program_have_one_version():
-    project = tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"]
+    project = tomllib.loads(text_of("pyproject.toml"))["project"]
     assert project["version"] == safetab.__version__
 
 
 def test_recipes_name_files_that_exist():
-    recipes = (PROJECT / "CONTRIBUTING.md").read_text().split("\n## Recipe: ", 1)[1]
+    recipes = text_of("CONTRIBUTING.md").split("\n## Recipe: ", 1)[1]
     named = re.findall(r"`((?:[a-z_0-9-]+/)+(?:[a-z_0-9-]+\.(?:py|js|toml|md))?)(?:: \w+)?`", recipes)
     assert len(named) > 40
     missing = [name for name in named if not any((root / name).exists() for root in (PROJECT, PROJECT / "src/safetab"))]
@@ -85,7 +86,7 @@ def test_recipes_name_files_that_exist():
 
 
 def test_contributing_names_ten_files_to_read_first():
-    section = (PROJECT / "CONTRIBUTING.md").read_text().split("## Ten files to read first")[1].split("\n## ")[0]
+    section = text_of("CONTRIBUTING.md").split("## Ten files to read first")[1].split("\n## ")[0]
     names = re.findall(r"^\| `([\w/]+\.py)` \|", section, re.MULTILINE)
     assert len(names) == 10
     assert [name for name in names if not (PROJECT / "src" / "safetab" / name).exists()] == []
@@ -99,7 +100,7 @@ def test_links_between_pages_lead_somewhere():
 
 @pytest.mark.parametrize("door", ["I use the numbers", "I choose parameters", "I run a census", "I check the privacy"])
 def test_every_door_of_the_documentation_opens_a_path_of_three_to_five_pages(door):
-    section = (PROJECT / "docs" / "overview.md").read_text().split(f"## {door}\n")[1].split("\n## ")[0]
+    section = text_of("docs/overview.md").split(f"## {door}\n")[1].split("\n## ")[0]
     path = re.findall(r"^(\d)\. \[[^]]+\]\(([^)]+)\)", section, re.MULTILINE)
     assert [int(number) for number, _ in path] == list(range(1, len(path) + 1))
     assert 3 <= len(path) <= 5

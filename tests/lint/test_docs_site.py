@@ -13,6 +13,7 @@ from docs.site.accessible import make_accessible
 from docs.site.checks import faults_of
 from docs.site.notebook import run_notebook
 from docs.site.pages import navigation_of, with_links
+from tests.cases import cases_of
 from tests.conftest import PROJECT
 
 PAGE = "<html><body><h1 id='top'>A page</h1>{}</body></html>"
@@ -45,23 +46,19 @@ def test_a_site_whose_links_lead_somewhere_has_no_faults(tmp_path):
 
 @pytest.mark.parametrize(
     ("body", "fault"),
-    [
-        ('<a href="c.html">c</a>', "a.html: c.html leads nowhere."),
-        ('<a href="b.html#bottom">b</a>', "a.html: b.html#bottom leads nowhere."),
-        ('<a href="#bottom">down</a>', "a.html: #bottom leads nowhere."),
-        ('<img src="missing.svg">', "a.html: missing.svg leads nowhere."),
-        (
-            '<script src="https://example.org/a.js"></script>',
-            "a.html: https://example.org/a.js is fetched from elsewhere.",
-        ),
-        (
-            '<link rel="stylesheet" href="//example.org/a.css">',
-            "a.html: //example.org/a.css is fetched from elsewhere.",
-        ),
-    ],
+    cases_of(
+        """
+        <a href="c.html">c</a> | c.html leads nowhere.
+        <a href="b.html#bottom">b</a> | b.html#bottom leads nowhere.
+        <a href="#bottom">down</a> | #bottom leads nowhere.
+        <img src="missing.svg"> | missing.svg leads nowhere.
+        <script src="https://example.org/a.js"></script> | https://example.org/a.js is fetched from elsewhere.
+        <link rel="stylesheet" href="//example.org/a.css"> | //example.org/a.css is fetched from elsewhere.
+        """
+    ),
 )
 def test_each_fault_of_a_site_is_told(tmp_path, body, fault):
-    assert faults_of(site_of(tmp_path, a=body, b="")) == [fault]
+    assert faults_of(site_of(tmp_path, a=body, b="")) == [f"a.html: {fault}"]
 
 
 def test_a_style_that_fetches_is_told(tmp_path):
@@ -84,41 +81,30 @@ def test_cells_of_a_notebook_are_run_in_order(tmp_path):
 
 
 def test_pages_of_the_project_find_their_place(tmp_path):
-    project = tmp_path
-    (project / "docs" / "how-to").mkdir(parents=True)
-    (project / "README.md").write_text(
+    (tmp_path / "docs" / "how-to").mkdir(parents=True)
+    (tmp_path / "README.md").write_text(
         "[a](docs/how-to/a.md#here) [d](docs/decisions/) [out](https://example.org) [up](#two) [law](LICENSE)"
     )
-    (project / "LICENSE").write_text("")
-    (project / "docs" / "how-to" / "a.md").write_text("[home](../../README.md) [gone](../gone.md) ![f](../f.svg)")
-    place_of = {
-        project / "README.md": "index.md",
-        project / "docs" / "how-to" / "a.md": "how-to/a.md",
-        project / "docs" / "f.svg": "f.svg",
-    }
-    text, faults = with_links(project / "README.md", project, place_of)
+    (tmp_path / "LICENSE").write_text("")
+    page = tmp_path / "docs" / "how-to" / "a.md"
+    page.write_text("[home](../../README.md) [gone](../gone.md) ![f](../f.svg)")
+    place_of = {tmp_path / "README.md": "index.md", page: "how-to/a.md", tmp_path / "docs" / "f.svg": "f.svg"}
+    text, faults = with_links(tmp_path / "README.md", tmp_path, place_of)
     assert (
         text
         == "[a](how-to/a.md#here) [d](decisions/index.md) [out](https://example.org) [up](index.md#two) law (`LICENSE`)"
     )
     assert faults == []
-    text, faults = with_links(project / "docs" / "how-to" / "a.md", project, place_of)
+    text, faults = with_links(page, tmp_path, place_of)
     assert text == "[home](../index.md) [gone](../gone.md) ![f](../f.svg)"
     assert faults == ["docs/how-to/a.md: ../gone.md is not in the site."]
 
 
 def test_every_page_is_in_the_navigation_once():
-    pages = [
-        "index.md",
-        "privacy.md",
-        "how-to/new.md",
-        "how-to/run-a-census.md",
-        "new-page.md",
-        "decisions/0001-a.md",
-        "f.svg",
-    ]
-    lines = navigation_of([*pages, "tutorial/using-a-release.md"]).splitlines()
-    for page in ("privacy", "how-to/new", "how-to/run-a-census", "new-page", "tutorial/using-a-release", "glossary"):
+    once = str.split("privacy how-to/new how-to/run-a-census new-page tutorial/using-a-release")
+    pages = [f"{page}.md" for page in ("index", *once, "decisions/0001-a")]
+    lines = navigation_of([*pages, "f.svg"]).splitlines()
+    for page in (*once, "glossary"):
         assert lines.count(page) == 1, page
     assert lines.index("how-to/run-a-census") < lines.index("how-to/new")
     assert not {"index", "decisions/0001-a", "f.svg"} & set(lines)

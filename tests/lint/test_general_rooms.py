@@ -11,29 +11,35 @@ from pathlib import Path
 
 import pytest
 
+from tests.cases import cases_of
 from tests.inside import STATE_NAMES, US
 
 SOURCE = Path(__file__).parents[2] / "src" / "safetab"
 
-AMERICAN_ROOMS = (
-    "dialects",  # the Bureau's, and the doors to it
-    "synthetic",  # a made-up U.S. census
-    "auditing",  # worlds in the Bureau's files, spelled apart from the program on purpose
-    "products/bureau_columns.py",
-    "products/safetab_p",
-    "products/safetab_h",
-    "engines/local/cef.py",
-    "pipeline/cef_tables.py",
-    "pipeline/official.py",
-    "release/official",
-    "release/census_form.py",
-    "tuning/paper.py",  # the paper's tables
-    "cli/commands/synthetic_commands.py",
-    "cli/commands/demo.py",
-    "functions/demo.py",
-    "functions/made_up.py",
-    "cli/commands/synthesize.py",
-)
+AMERICAN_ROOMS = [
+    room
+    for room, *_why in cases_of(
+        """
+    dialects | the Bureau's, and the doors to it
+    synthetic | a made-up U.S. census
+    auditing | worlds in the Bureau's files, spelled apart from the program on purpose
+    products/bureau_columns.py
+    products/safetab_p
+    products/safetab_h
+    engines/local/cef.py
+    pipeline/cef_tables.py
+    pipeline/official.py
+    release/official
+    release/census_form.py
+    tuning/paper.py | the paper's tables
+    cli/commands/synthetic_commands.py
+    cli/commands/demo.py
+    functions/demo.py
+    functions/made_up.py
+    cli/commands/synthesize.py
+    """
+    )
+]
 """The rooms that may be American, by name."""
 
 WORDS = re.compile(
@@ -43,21 +49,17 @@ WORDS = re.compile(
 )
 """Words of the U.S. census, as whole words or as parts of a name."""
 
-TEXTS = frozenset(
-    [
-        *(level.label for level in US.area_levels),
-        *(each.name for each in (*US.kinds, *US.passes, *US.group_kinds, *US.group_levels)),
-        *(name for name, _ in STATE_NAMES.values()),
-    ]
-)
+TEXTS = {
+    *(level.label for level in US.area_levels),
+    *(each.name for each in (*US.kinds, *US.passes, *US.group_kinds, *US.group_levels)),
+    *(name for name, _ in STATE_NAMES.values()),
+}
 """Texts that are American if they stand alone."""
 
-EXCEPTIONS = frozenset(
-    [
-        ("pipeline/spend_log/log_lines.py", '"state"'),  # the log's key for the state of a run
-        ("privacy/output_status.py", "published by the Census Bureau"),  # the status of the Bureau's own numbers
-    ]
-)
+EXCEPTIONS = {
+    "pipeline/spend_log/log_lines.py": '"state"',  # the log's key for the state of a run
+    "privacy/output_status.py": "published by the Census Bureau",  # the status of the Bureau's own numbers
+}
 """Files, and texts in them that are meant."""
 
 _STATES = re.compile(r"\b(?:" + "|".join(name for name, _ in STATE_NAMES.values()) + r")\b")
@@ -113,20 +115,17 @@ def _docstring_lines(tree):
             yield from range(node.lineno, (node.end_lineno or node.lineno) + 1)
 
 
-MADE_PAGES = "documentation"  # made from docs/, in a source archive
-
-
 def american_lines():
     """Every American line of the general rooms."""
     found = []
     for path in sorted(SOURCE.rglob("*")):
         is_read = path.suffix in {".py", ".js", ".html", ".txt", ".css"} or path.name in {"texts.toml", "meanings.toml"}
-        if is_read and is_general(path) and MADE_PAGES not in path.parts:
+        is_made = "documentation" in path.parts  # from docs/, in a source archive
+        if is_read and is_general(path) and not is_made:
             reader = american_in_python if path.suffix == ".py" else american_in_page
             name = path.relative_to(SOURCE).as_posix()
-            meant = [text for file, text in EXCEPTIONS if file == name]
-            lines = (line for line in reader(path.read_text()) if not any(text in line for text in meant))
-            found += [f"{name}: {line}" for line in lines]
+            meant = EXCEPTIONS.get(name, "\n")  # which no line has
+            found += [f"{name}: {line}" for line in reader(path.read_text()) if meant not in line]
     return found
 
 

@@ -17,35 +17,41 @@ PAGES = ("README.md", "CONTRIBUTING.md")
 
 COMMENT_SIGNS = {"#", "//", "*"}
 
-# phrase: (how it is found at the beginning of a word, in small letters; a sentence that has it)
-PHRASES = {
-    "whoever": (r"whoever\b", "The session is whoever's started it."),
-    "so many": (r"so many\b", "How many of so many groups would be published, on average."),
-    "there already": (r"there already\b", "r.html has 1 problem: is there already."),
-    "to mean something": (r"to mean something\b", '"spark" for --spark-master to mean something.'),
-    "told": (r"told\b", "A damaged page is told in other words."),
-    "needn't": (r"needn\W{1,2}t\b", "who doesn't use Spark needn't have it"),
-    "give or take": (r"give or take\b", "How many people there are somewhere, give or take."),
-    "what is given": (r"what is given\b", "Check what is given."),
-    "all that is wrong": (r"all that is wrong\b", "Check it and tell all that is wrong."),
-    "hardly": (r"hardly\b", "Noise alone hardly explains this difference."),
-    "as it stands": (r"as (it stands|they stand)\b", "The loop is compiled as it stands."),
-    "a human's eye": (r"human's eye\b", "points worth a human's eye"),
-    "the machine refused": (r"machine refused:", "The run failed: the machine refused: Permission"),
-    "not so": (r"not so[.;,]", "2 rows are not so."),
-    "up to, but not": (r"up to, but not\b", "from 0 up to, but not, 1"),
-    "none if there are none": (r"none if there are none\b", "the worst; none if there are none"),
-    "with which": (r"with which parameters are chosen\b", "The page with which parameters are chosen."),
-}
-EXACT_PHRASES = {
-    "a docstring that begins with Of": (r'"""Of ', '"""Of one number of a table."""'),
-    "is none": (r"is none\b", '"x" is none. Say both, male or female.'),
-    "Who as the subject": (
-        r'Who [a-z]+s [^?:;,"]{1,60} (needs?|uses?|must|runs?)\b',
-        "Who chooses parameters needs no data.",
-    ),
-    "Go on": (r'"Go on"', 'element("h2", {}, "Go on")'),
-}
+
+def phrases(table):
+    return {name: rest for name, *rest in (line.strip().split(" ~ ") for line in table.strip().splitlines())}
+
+
+# phrase, how it is found at the beginning of a word, in small letters, a sentence that has it
+PHRASES = phrases(
+    r"""
+    whoever ~ whoever\b ~ The session is whoever's started it.
+    so many ~ so many\b ~ How many of so many groups would be published, on average.
+    there already ~ there already\b ~ r.html has 1 problem: is there already.
+    to mean something ~ to mean something\b ~ "spark" for --spark-master to mean something.
+    told ~ told\b ~ A damaged page is told in other words.
+    needn't ~ needn\W{1,2}t\b ~ who doesn't use Spark needn't have it
+    give or take ~ give or take\b ~ How many people there are somewhere, give or take.
+    what is given ~ what is given\b ~ Check what is given.
+    all that is wrong ~ all that is wrong\b ~ Check it and tell all that is wrong.
+    hardly ~ hardly\b ~ Noise alone hardly explains this difference.
+    as it stands ~ as (it stands|they stand)\b ~ The loop is compiled as it stands.
+    a human's eye ~ human's eye\b ~ points worth a human's eye
+    the machine refused ~ machine refused: ~ The run failed: the machine refused: Permission
+    not so ~ not so[.;,] ~ 2 rows are not so.
+    up to, but not ~ up to, but not\b ~ from 0 up to, but not, 1
+    none if there are none ~ none if there are none\b ~ the worst; none if there are none
+    with which ~ with which parameters are chosen\b ~ The page with which parameters are chosen.
+    """
+)
+EXACT_PHRASES = phrases(
+    r'''
+    a docstring that begins with Of ~ """Of  ~ """Of one number of a table."""
+    is none ~ is none\b ~ "x" is none. Say both, male or female.
+    Who as the subject ~ Who [a-z]+s [^?:;,"]{1,60} (needs?|uses?|must|runs?)\b ~ Who chooses parameters needs no data.
+    Go on ~ "Go on" ~ element("h2", {}, "Go on")
+    '''
+)
 """Phrases that are found with their capital letters."""
 EVERY_PHRASE = PHRASES | EXACT_PHRASES
 

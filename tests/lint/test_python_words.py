@@ -7,6 +7,7 @@ import re
 import pytest
 
 import safetab
+from tests.cases import cases_of
 from tests.conftest import PROJECT
 from tests.inside import DeclaredOption, declared_options_module, python_name, python_words
 
@@ -49,18 +50,20 @@ def test_tuning_speaks_of_arguments_too(tmp_path):
 
 @pytest.mark.parametrize(
     ("typed", "said"),
-    [
-        ("Add --same-people-as NAME: or", "Add `same_people_as=NAME`: or"),
-        ("Leave out --households or the CEF.", "Leave out `households` or the CEF."),
-        ("Change it: `safetab spend 'my log' --dataset p --set-limit X`", "Change it: `safetab.spend('my log', dataset='p', set_limit=X)`"),
-        ("`safetab new census`", "`safetab.new('census')`"),
-        ("`safetab validate --confidential-log FILE ...`", "`safetab.validate(confidential_log=FILE, ...)`"),
-        ("`safetab synthesize f --us --overwrite`", "`safetab.synthesize('f', us=True, overwrite=True)`"),
-        ("`safetab sign --new-key FILE` makes", "`safetab.new_key(FILE)` makes"),
-        ("`safetab show NEW`", "`safetab.open_release(NEW)`"),
-        ("out/my--folder and 5--7 stay", "out/my--folder and 5--7 stay"),
-    ],
-)  # fmt: skip
+    cases_of(
+        """
+        Add --same-people-as NAME: or | Add `same_people_as=NAME`: or
+        Leave out --households or the CEF. | Leave out `households` or the CEF.
+        Change it: `safetab spend 'my log' --dataset p --set-limit X` | Change it: `safetab.spend('my log', dataset='p', set_limit=X)`
+        `safetab new census` | `safetab.new('census')`
+        `safetab validate --confidential-log FILE ...` | `safetab.validate(confidential_log=FILE, ...)`
+        `safetab synthesize f --us --overwrite` | `safetab.synthesize('f', us=True, overwrite=True)`
+        `safetab sign --new-key FILE` makes | `safetab.new_key(FILE)` makes
+        `safetab show NEW` | `safetab.open_release(NEW)`
+        out/my--folder and 5--7 stay | out/my--folder and 5--7 stay
+        """
+    ),
+)
 def test_commands_and_options_become_calls_and_arguments(typed, said):
     assert python_words(typed) == said
 

@@ -6,21 +6,21 @@ import tomllib
 
 import pytest
 
-from docs.generated.__main__ import PROJECT, generated_files
+from docs.generated.__main__ import generated_files
 from docs.generated.schemas import census_schema, config_schema
 from docs.generated.specification_page import EXAMPLE, tables_of
 from tests.conftest import SHARED, SMALL_EXAMPLE
 from tests.inside import SPECIFICATION, FindingsOf, Reading, compile_folder
+from tests.lint.texts import text_of
 from tests.unit.test_specification_reading import BROKEN
 from tests.worlds.specified.small_text import SMALL
 
 TYPES = {"object": dict, "array": list, "string": str, "integer": int, "number": (int, float), "boolean": bool}
 KEYS = [(path, key) for path, table in tables_of("", SPECIFICATION) for key in table.keys]
-KNOWN = {
-    "$schema", "title", "description", "type", "enum", "anyOf", "properties", "required", "additionalProperties", "items",
-    "minItems", "maxItems", "uniqueItems", "propertyNames", "pattern", "maxLength", "minimum", "maximum",
-    "exclusiveMinimum", "exclusiveMaximum",
-}  # fmt: skip
+KNOWN = set(
+    str.split("""$schema title description type enum anyOf properties required additionalProperties items minItems maxItems uniqueItems
+    propertyNames pattern maxLength minimum maximum exclusiveMinimum exclusiveMaximum""")
+)
 
 
 def is_of(value, name):
@@ -79,13 +79,13 @@ def test_every_key_has_a_meaning_and_an_example_that_is_right(key):
 
 
 def test_the_page_has_every_key():
-    page = (PROJECT / "docs" / "specification.md").read_text()
+    page = text_of("docs/specification.md")
     assert len(KEYS) > 100
     assert all(f"| `{key.name}` | " in page for _, key in KEYS)
 
 
 def test_the_whole_specification_of_the_page_is_right(tmp_path):
-    page = (PROJECT / "docs" / "specification.md").read_text()
+    page = text_of("docs/specification.md")
     assert f"```toml\n{EXAMPLE}```" in page
     headers = dict(re.findall(r'^file +=.*"(\w+\.csv)" +# ([\w,]+)$', EXAMPLE, re.MULTILINE))
     rows = {"areas.csv": "01,N,The North\n02,S,The South\n", "languages.csv": "cy,Welsh\nga,Irish\n"}
@@ -112,9 +112,12 @@ def test_the_schema_accepts_the_designed_specifications():
 
 @pytest.mark.parametrize(
     "name",
-    ["version", "unknown key", "missing key", "a number for a text", "product name", "path", "backslash", "separator",
-     "type of a field", "name of a level", "gaps", "members", "words", "definition", "stage 1", "budget of 0", "threshold"],
-)  # fmt: skip
+    str.split(
+        "version, unknown key, missing key, a number for a text, product name, path, backslash, separator, type of a field, "
+        "name of a level, gaps, members, words, definition, stage 1, budget of 0, threshold",
+        ", ",
+    ),
+)
 def test_the_schema_refuses_what_has_the_wrong_form(name):
     right, wrong, _ = BROKEN[name]
     assert faults(tomllib.loads(SMALL.replace(right, wrong, 1)), census_schema()) != []

@@ -8,6 +8,7 @@ from itertools import pairwise
 import pytest
 
 from tests.conftest import PROJECT, SUITES, in_random_order, some_cases
+from tests.lint.texts import text_of
 
 TESTS = PROJECT / "tests"
 OF_THEIR_OWN = {"tests/lint", "tests/browser"}
@@ -23,10 +24,10 @@ class Item:
 
 
 def test_every_folder_of_tests_belongs_to_a_suite():
-    options = tomllib.loads((PROJECT / "pyproject.toml").read_text())["tool"]["pytest"]["ini_options"]
+    options = tomllib.loads(text_of("pyproject.toml"))["tool"]["pytest"]["ini_options"]
     folders = {f"tests/{path.relative_to(TESTS).parts[0]}" for path in TESTS.rglob("test_*.py")}
     assert folders == set(options["testpaths"]) | OF_THEIR_OWN
-    makefile = (PROJECT / "Makefile").read_text()
+    makefile = text_of("Makefile")
     assert all(re.search(rf"pytest.* {folder}$", makefile, re.MULTILINE | re.IGNORECASE) for folder in OF_THEIR_OWN)
 
 

