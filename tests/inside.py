@@ -152,7 +152,7 @@ _NAMES = {
     "pipeline.declared_options": "ASSESS DeclaredOption EngineKind RUN SETTINGS VALIDATE",
     "pipeline.disk_space": "DiskNeed require_room size_in_words",
     "pipeline.guards": "backend_of os_errors_as_run_failed own_errors_logged pyarrow_threads",
-    "pipeline.inputs": "RunInputs WatchedFiles checked_engine read_inputs record_files validate_files",
+    "pipeline.inputs": "WatchedFiles checked_engine read_inputs record_files validate_files",
     "pipeline.memory_room": "least_growth memory_left require_memory",
     "pipeline.official": "published_by_the_bureau",
     "pipeline.options": "RunOptions refused_options refused_plan spending_warnings status_of_run",
