@@ -29,9 +29,10 @@ def rewritten(folder, seed, change, ending):
     judge = Judge(*world)
     nothing, records = judge.missing[0], judge.keys["records"]
     lists = [
-        {name: ";".join(each) if isinstance(each, list) else each for name, each in row.items()} for row in judge.rows
+        {name: (";".join(each) or None) if isinstance(each, list) else each for name, each in row.items()}
+        for row in judge.rows
     ]
-    rows = change([{name: text or nothing for name, text in row.items()} for row in lists])
+    rows = change([{name: nothing if text is None else text for name, text in row.items()} for row in lists])
     shutil.rmtree(world.data)
     write_rows(world.data, rows, ending, records.get("separator"), records["file"])
     return world, Judge(*world), rows
