@@ -262,7 +262,8 @@ def _assess_intervals(tally: LevelTally, part: _GroupsOfShape, plain: Errors) ->
     truth = plain.truths[:, 0]
     is_shown = plain.is_shown[:, 0]
     is_selected = low != NO_INTERVAL
-    around = interval_around(part.numbers.unclamped[part.rows], plain.margins[:, USUAL])
+    margins = plain.margins[:, USUAL].astype(np.int64)
+    around = interval_around(part.numbers.unclamped[part.rows], margins)
     low, high = (np.where(is_selected, *ends) for ends in zip((low, high), around, strict=True))
     is_holding = (low <= truth) & (truth <= high)
     tally.add_intervals(part.seen_of(is_shown), is_selected[is_shown], is_holding[is_shown])
