@@ -328,7 +328,7 @@ def test_one_kind_of_mistake_does_not_hide_another(world):
 
 def test_many_blank_lines_are_no_work(world):
     with world.path(GEOGRAPHY).open("a") as file:
-        file.write("\n" * 3_000_000)
+        file.write("\n" * 500_000)
     started = time.perf_counter()
     safetab.plan(*world)
     assert time.perf_counter() - started < 30  # a hang, not a benchmark
