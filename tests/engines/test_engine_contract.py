@@ -1,7 +1,5 @@
 """One contract for every engine: findings, totals, cells and fingerprints are what counting by hand gives."""
 
-from __future__ import annotations
-
 import pickle
 import tempfile
 from pathlib import Path

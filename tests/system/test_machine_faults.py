@@ -1,13 +1,10 @@
 """What the machine refuses is said in words that help: which path, what was written, and nothing of the program's own."""
 
-from __future__ import annotations
-
 import errno
 import logging
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -29,17 +26,22 @@ from tests.inside import (
 from tests.worlds.world import World
 
 SMALL = World.of(SMALL_EXAMPLE)
-NEW_FOLDERS = [("site", errno.ENOSPC), ("export", errno.EDQUOT), ("rerelease", errno.EROFS)]
 
 
-def refusing(number: int):
+def refusing(number):
     def refuse(*_, **__):
         raise OSError(number, os.strerror(number))
 
     return refuse
 
 
-@pytest.mark.parametrize(("command", "number"), NEW_FOLDERS)
+@pytest.mark.parametrize(
+    ("command", "number"),
+    [
+        ("export", errno.ENOSPC),
+        *(pytest.param(*one, marks=pytest.mark.slow) for one in (("site", errno.EDQUOT), ("rerelease", errno.EROFS))),
+    ],
+)
 def test_a_full_disk_names_what_could_not_be_written(command, number, both_products, tmp_path, monkeypatch):
     monkeypatch.setattr(output_folder_module, "_settle", refusing(number))
     told = refused(command, both_products / "people", tmp_path / "new", code=3)
@@ -57,7 +59,7 @@ def test_a_network_disk_that_went_away_is_not_the_fault_of_the_columns(ending, t
     assert os.strerror(errno.ENOTCONN) in told
 
 
-def no_records(folder: Path) -> Path:
+def no_records(folder):
     """A folder of parameters, since a folder without any is answered before all else."""
     parameters = folder / "parameters"
     parameters.mkdir()
@@ -65,10 +67,9 @@ def no_records(folder: Path) -> Path:
     return parameters
 
 
-NO_FOLDER = [("site", errno.ENOENT), ("export", errno.EPERM), ("rerelease", errno.EACCES)]
-
-
-@pytest.mark.parametrize(("command", "number"), NO_FOLDER)
+@pytest.mark.parametrize(
+    ("command", "number"), [("site", errno.ENOENT), ("export", errno.EPERM), ("rerelease", errno.EACCES)]
+)
 def test_a_place_where_no_folder_can_be_made_is_what_was_given(command, number, both_products, tmp_path, monkeypatch):
     """As in /proc and /sys, whose permissions promise root more than they keep."""
     monkeypatch.setattr(locked_folder_module.tempfile, "mkdtemp", refusing(number))

@@ -1,7 +1,5 @@
 """`safetab verify` finds what was changed in a release, even if every checksum was computed again; signatures say whose it is."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os
