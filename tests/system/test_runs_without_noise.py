@@ -28,8 +28,7 @@ def test_a_pass_that_is_off_leaves_no_file(one, tmp_path):
     "case",
     [
         "toy",
-        "tricky-8-codes",
-        *(pytest.param(one, marks=pytest.mark.slow) for one in ("tricky-3-codes", "two-states-20k")),
+        *(pytest.param(one, marks=pytest.mark.slow) for one in ("tricky-3-codes", "tricky-8-codes", "two-states-20k")),
     ],
 )
 def test_the_cases_come_out_row_for_row_and_the_slow_count_is_right_itself(case, cases, tmp_path):

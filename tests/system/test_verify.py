@@ -37,6 +37,10 @@ def found_in(path, key=None):
     return [f"{one.where}: {one.message}" for one in safetab.verify(path, key).findings]
 
 
+def told(path, key=None):
+    return "\n".join(found_in(path, key))
+
+
 def json_of(path):
     return json.loads(path.read_text())
 
@@ -104,18 +108,17 @@ def key(tmp_path_factory):
     return file
 
 
-@pytest.fixture(scope="module")
-def signed(made, key, tmp_path_factory):
-    out = copied(made / "out", tmp_path_factory.mktemp("signed"))
-    safetab.sign(out, key, not_for_release=True)
-    return out
+def signed_copy(name):
+    @pytest.fixture(scope="module")
+    def signed(made, key, tmp_path_factory):
+        out = copied(made / name, tmp_path_factory.mktemp("signed"))
+        safetab.sign(out, key, not_for_release=True)
+        return out
+
+    return signed
 
 
-@pytest.fixture(scope="module")
-def signed_official(made, key, tmp_path_factory):
-    out = copied(made / "official", tmp_path_factory.mktemp("signed-official"))
-    safetab.sign(out, key, not_for_release=True)
-    return out
+signed, signed_official = signed_copy("out"), signed_copy("official")
 
 
 def public(key):
@@ -530,14 +533,14 @@ OF_AN_OUTPUT = [
 def test_a_release_alone_shows_everything_that_was_changed_in_it(damages, tmp_path):
     out = copied(PERSONS, tmp_path)
     damage_all(damages, out)
-    assert unsaid(damages, "\n".join(found_in(out / "release"))) == []
+    assert unsaid(damages, told(out / "release")) == []
 
 
 @pytest.mark.parametrize("damages", OF_AN_OUTPUT)
 def test_a_whole_output_shows_more(damages, tmp_path):
     out = copied(PERSONS, tmp_path)
     damage_all(damages, out)
-    assert unsaid(damages, "\n".join(found_in(out))) == []
+    assert unsaid(damages, told(out)) == []
 
 
 OF_A_SPECIFICATION = replacements(f"""
@@ -614,9 +617,9 @@ def test_what_only_a_signature_finds_is_listed(is_whole, signed, key, tmp_path):
     looked_at = out if is_whole else out / "release"
     damage_all(damages, out)
     assert (b"44,1120" in (out / STATE).read_bytes()) is is_whole
-    found = found_in(looked_at, public(key))
+    found = told(looked_at, public(key))
     for name in ("SHA256SUMS", "manifest.json") if is_whole else ("SHA256SUMS",):
-        assert any(f"{name}: is not the file that was signed." in one for one in found)
+        assert f"{name}: is not the file that was signed." in found
     for part in SIGNATURE:
         (out / "release" / part).unlink()
     assert found_in(looked_at) == []
@@ -627,7 +630,7 @@ def test_what_only_a_signature_finds_is_listed(is_whole, signed, key, tmp_path):
 @pytest.mark.parametrize(("damage", "sentences"), DOWNGRADES)
 def test_a_release_can_not_be_taken_for_an_older_one_that_may_be_released(damage, sentences, out):
     damage(out)
-    found = "\n".join(found_in(out / "release"))
+    found = told(out / "release")
     assert [words for words in sentences if words not in found] == []
 
 
@@ -670,11 +673,11 @@ def test_checksums_that_are_missing_or_list_fewer_or_more_files_are_told(officia
     lines = sums.read_text().splitlines(keepends=True)
     sums.write_text("".join(lines[1:]))
     unlisted = lines[0].split()[1]
-    assert any(f"files that SHA256SUMS doesn't list: {unlisted}" in one for one in found_in(official))
+    assert f"files that SHA256SUMS doesn't list: {unlisted}" in told(official)
     sums.write_text("".join([*lines, f"{'0' * 64}  zebra.txt\n"]))
-    assert any("files that were released are missing: zebra.txt" in one for one in found_in(official))
+    assert "files that were released are missing: zebra.txt" in told(official)
     sums.unlink()
-    assert any("its SHA256SUMS is missing. Get the release again." in one for one in found_in(official))
+    assert "its SHA256SUMS is missing. Get the release again." in told(official)
 
 
 def test_an_unreadable_file_is_a_finding_and_no_traceback(out):
@@ -693,12 +696,10 @@ def test_an_unreadable_file_is_a_finding_and_no_traceback(out):
 
 @pytest.mark.parametrize("name", ["manifest.json", "measurements/us.parquet", "release/universe/codes.parquet"])
 def test_a_link_or_a_pipe_is_named_and_never_read(name, out):
-    removed(name)(out)
-    os.mkfifo(out / name)
-    assert found_in(out) == [f"{name}: is a link, or not a regular file."]
-    removed(name)(out)
-    (out / name).symlink_to("/dev/zero")
-    assert found_in(out) == [f"{name}: is a link, or not a regular file."]
+    for make in (os.mkfifo, partial(os.symlink, "/dev/zero")):
+        removed(name)(out)
+        make(out / name)
+        assert found_in(out) == [f"{name}: is a link, or not a regular file."]
 
 
 def test_what_is_no_text_or_no_document_hides_no_other_finding(out):
@@ -731,7 +732,7 @@ def test_a_rerelease_with_rules_is_right_and_a_number_shown_against_them_is_foun
     other = ["withhold-negatives"] if rules == ["clamp-negatives"] else ["clamp-negatives"]
     edited(PACKAGE, lambda one: one["safetab"].update(rules=other))(new)
     with_true_checksums(new)
-    assert "is not what the measurements give" in "\n".join(found_in(new))
+    assert "is not what the measurements give" in told(new)
 
 
 def test_a_csv_file_of_a_level_without_numbers_is_found(made, tmp_path):
@@ -753,7 +754,7 @@ def test_clamped_numbers_pure_dp_and_csv_files_are_checked_too(tmp_path):
     csv = next((tmp_path / "out" / "release" / "csv" / "numbers").glob("*.csv"))
     csv.write_text(csv.read_text().replace(",1,", ",2,", 1))
     with_true_checksums(tmp_path / "out")
-    assert "does not have the rows of the Parquet files." in "\n".join(found_in(tmp_path / "out" / "release"))
+    assert "does not have the rows of the Parquet files." in told(tmp_path / "out" / "release")
 
 
 @pytest.mark.slow
@@ -766,9 +767,9 @@ def test_a_release_of_a_specification_is_checked_and_signed_with_its_own_words(k
     file = next((tmp_path / "out" / "release" / "numbers").rglob("*.parquet"))
     column(file.relative_to(tmp_path / "out").as_posix(), "variance", first(lambda n: n + 1))(tmp_path / "out")
     with_true_checksums(tmp_path / "out")
-    found = found_in(tmp_path / "out", public(key))
-    assert any("variance is not what the plan" in one for one in found)
-    assert any("SHA256SUMS: is not the file that was signed." in one for one in found)
+    found = told(tmp_path / "out", public(key))
+    assert "variance is not what the plan" in found
+    assert "SHA256SUMS: is not the file that was signed." in found
 
 
 def test_what_the_documents_of_a_specification_say_twice_is_the_same(tmp_path):
@@ -782,7 +783,7 @@ def test_what_the_documents_of_a_specification_say_twice_is_the_same(tmp_path):
     safetab.run(tmp_path / "new", tmp_path / "new-data", out)
     assert found_in(out) == []
     damage_all(OF_A_SPECIFICATION, out)
-    assert unsaid(OF_A_SPECIFICATION, "\n".join(found_in(out))) == []
+    assert unsaid(OF_A_SPECIFICATION, told(out)) == []
 
 
 def test_a_site_names_the_key_of_a_signed_release(made, signed_official, tmp_path):
@@ -929,7 +930,7 @@ SIGNATURE.json format=7 -> SIGNATURE.json: has format 7; this version reads 1.
 def test_whatever_is_wrong_with_a_signature_is_said(damage, words, signed_official, key, tmp_path):
     out = copied(signed_official, tmp_path)
     damage(out)
-    assert words in "\n".join(found_in(out, public(key)))
+    assert words in told(out, public(key))
 
 
 def test_a_signature_of_another_key_and_a_changed_file_are_told(signed_official, tmp_path):
@@ -937,7 +938,7 @@ def test_a_signature_of_another_key_and_a_changed_file_are_told(signed_official,
     out = copied(signed_official, tmp_path)
     replaced("README.txt", "WHAT THIS IS", "WHAT IT IS")(out)
     with_true_checksums(out)
-    found = "\n".join(found_in(out, tmp_path / "other.pub"))
+    found = told(out, tmp_path / "other.pub")
     assert "SIGNATURE.sig: was made with another key, sha256:" in found
     assert "SHA256SUMS: is not the file that was signed." in found
 
@@ -1021,7 +1022,7 @@ def test_official_releases_are_signed_and_checked(signed_official, key, tmp_path
     out = copied(signed_official, tmp_path)
     column(STATE.removeprefix("release/"), "margin_of_error", first(lambda n: n - 1))(out)
     with_true_checksums(out)
-    found = "\n".join(found_in(out, public(key)))
+    found = told(out, public(key))
     assert f"margin_of_error {BY_PLAN}" in found
     assert "SHA256SUMS: is not the file that was signed." in found
 
