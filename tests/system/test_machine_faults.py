@@ -35,17 +35,25 @@ def refusing(number):
     return refuse
 
 
+def later(*case):
+    return pytest.param(*case, marks=pytest.mark.slow)
+
+
 @pytest.mark.parametrize(
-    ("command", "number"),
+    ("command", "number", "failed"),
     [
-        ("export", errno.ENOSPC),
-        *(pytest.param(*one, marks=pytest.mark.slow) for one in (("site", errno.EDQUOT), ("rerelease", errno.EROFS))),
+        ("export", errno.ENOSPC, "write to"),
+        later("site", errno.EDQUOT, "write to"),
+        later("rerelease", errno.EROFS, "write to"),
+        ("export", errno.ENOENT, "use"),
+        later("site", errno.ENOENT, "use"),
+        later("rerelease", errno.ENOENT, "use"),
     ],
 )
-def test_a_full_disk_names_what_could_not_be_written(command, number, both_products, tmp_path, monkeypatch):
+def test_a_full_disk_or_a_path_that_fails_later_is_named(command, number, failed, both_products, tmp_path, monkeypatch):
     monkeypatch.setattr(output_folder_module, "_settle", refusing(number))
     told = refused(command, both_products / "people", tmp_path / "new", code=3)
-    assert f"can't write to {tmp_path / 'new'}: {os.strerror(number)}. Nothing was written." in told
+    assert f"can't {failed} {tmp_path / 'new'}: {os.strerror(number)}. Nothing was written." in told
     assert list(tmp_path.iterdir()) == []
 
 
@@ -90,18 +98,7 @@ def test_a_temp_where_no_folder_can_be_made_is_refused_before_anything_is_read(t
     assert f"--temp: {tmp_path} can't be written to: {why}" in told
 
 
-@pytest.mark.parametrize(
-    "command", ["export", *(pytest.param(one, marks=pytest.mark.slow) for one in ("site", "rerelease"))]
-)
-def test_a_path_that_fails_later_is_named(command, both_products, tmp_path, monkeypatch):
-    monkeypatch.setattr(output_folder_module, "_settle", refusing(errno.ENOENT))
-    told = refused(command, both_products / "people", tmp_path / "new", code=3)
-    assert f"can't use {tmp_path / 'new'}: {os.strerror(errno.ENOENT)}. Nothing was written." in told
-
-
-@pytest.mark.parametrize(
-    "command", ["status OUT -o", "report OUT -o", "export OUT", pytest.param("rerelease OUT", marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize("command", ["status OUT -o", "report OUT -o", "export OUT", later("rerelease OUT")])
 def test_a_folder_that_cant_be_synced_is_a_warning(command, both_products, tmp_path, monkeypatch, caplog):
     for module in (new_files_module, output_folder_module):
         monkeypatch.setattr(module, "sync_directory", refusing(errno.EIO))

@@ -749,25 +749,27 @@ def test_a_csv_file_of_a_level_without_numbers_is_found(made, tmp_path):
 @pytest.mark.slow
 def test_clamped_numbers_pure_dp_and_csv_files_are_checked_too(tmp_path):
     settings = {"allow_negative_counts": False, "privacy_defn": "puredp", "zero_suppression_chance": 0.9}
-    write_random_world(tmp_path, 6, people=60, budget=1, **settings).run(tmp_path / "out", csv=True)
-    assert found_in(tmp_path / "out") == found_in(tmp_path / "out" / "release") == []
-    csv = next((tmp_path / "out" / "release" / "csv" / "numbers").glob("*.csv"))
+    out = tmp_path / "out"
+    write_random_world(tmp_path, 6, people=60, budget=1, **settings).run(out, csv=True)
+    assert found_in(out) == found_in(out / "release") == []
+    csv = next(out.glob("release/csv/numbers/*.csv"))
     csv.write_text(csv.read_text().replace(",1,", ",2,", 1))
-    with_true_checksums(tmp_path / "out")
-    assert "does not have the rows of the Parquet files." in told(tmp_path / "out" / "release")
+    with_true_checksums(out)
+    assert "does not have the rows of the Parquet files." in told(out / "release")
 
 
 @pytest.mark.slow
 def test_a_release_of_a_specification_is_checked_and_signed_with_its_own_words(key, tmp_path):
+    out = tmp_path / "out"
     done("new", tmp_path / "new")
     done("synthesize", tmp_path / "new", "--people", "3000")
-    safetab.run(tmp_path / "new", tmp_path / "new-data", tmp_path / "out", csv=True)
-    assert repr(safetab.verify(tmp_path / "out")) == "<verified: synthetic, not signed>"
-    assert safetab.sign(tmp_path / "out", key, not_for_release=True).is_valid
-    file = next((tmp_path / "out" / "release" / "numbers").rglob("*.parquet"))
-    column(file.relative_to(tmp_path / "out").as_posix(), "variance", first(lambda n: n + 1))(tmp_path / "out")
-    with_true_checksums(tmp_path / "out")
-    found = told(tmp_path / "out", public(key))
+    safetab.run(tmp_path / "new", tmp_path / "new-data", out, csv=True)
+    assert repr(safetab.verify(out)) == "<verified: synthetic, not signed>"
+    assert safetab.sign(out, key, not_for_release=True).is_valid
+    file = next(out.glob("release/numbers/**/*.parquet"))
+    column(file.relative_to(out), "variance", first(lambda n: n + 1))(out)
+    with_true_checksums(out)
+    found = told(out, public(key))
     assert "variance is not what the plan" in found
     assert "SHA256SUMS: is not the file that was signed." in found
 
