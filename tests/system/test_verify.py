@@ -108,11 +108,15 @@ def key(tmp_path_factory):
     return file
 
 
+def sign(out, key, **how):
+    return safetab.sign(out, key, not_for_release=True, **how)
+
+
 def signed_copy(name):
     @pytest.fixture(scope="module")
     def signed(made, key, tmp_path_factory):
         out = copied(made / name, tmp_path_factory.mktemp("signed"))
-        safetab.sign(out, key, not_for_release=True)
+        sign(out, key)
         return out
 
     return signed
@@ -246,6 +250,18 @@ def edits(table):
 def replacements(table):
     """Changes of texts, `FILE OLD => NEW -> WORDS`."""
     return [(replaced(name, *change.split(" => ")), words) for name, change, words in rows_of(table)]
+
+
+def files(table):
+    """Changes of whole files, `FILE KIND -> WORDS`."""
+    kinds = {
+        "removed": removed,
+        "strange": written,
+        "a column more": with_column_more,
+        "metadata": with_metadata,
+        "hidden bytes": with_hidden_bytes,
+    }
+    return [(kinds[kind](name), words) for name, kind, words in rows_of(table)]
 
 
 def first_numbers(table):
@@ -419,11 +435,10 @@ OTHER_WORDS = "is not in the words of the version that it names."
 OF_FACTS = "is not what its facts, or those of the census, give."
 STRAY = "is not among the files that may leave."
 FOUND_BESIDE_THE_RELEASE = [
-    (removed("NOT-FOR-RELEASE"), "NOT-FOR-RELEASE: is missing."),
-    (
-        written("records.csv"),
-        f"records.csv: {STRAY}",
-    ),
+    *files(f"""
+NOT-FOR-RELEASE removed -> NOT-FOR-RELEASE: is missing.
+records.csv strange -> records.csv: {STRAY}
+"""),
     *edits("""
 manifest.json loss.us.bounded_rho="1" -> manifest.json: loss is not what follows
 manifest.json charged=[] -> manifest.json: charged is not what
@@ -443,16 +458,18 @@ DOWNGRADES = [
 UNSEEN = "has bytes that no reader of its tables sees."
 NO_FORM = "csv: was not checked: its form is not csv_format 2."
 HIDDEN_FROM_CHECKSUMS = [
-    (written("release/.records.csv"), f".records.csv: {STRAY}"),
-    (written("release/.git/records"), f".git: {STRAY}"),
-    (written("release/people.csv"), f"people.csv: {STRAY}"),
-    (with_column_more(f"{UNIVERSE}entities.parquet"), "universe/entities.parquet: has other columns"),
-    (with_column_more(LEVELS), "universe/levels.parquet: has other columns"),
-    (with_column_more(STATE), f"{STATE.removeprefix('release/')}: has other columns"),
-    (with_metadata(COUNTY), f"{COUNTY.removeprefix('release/')}: has other columns, or other metadata"),
-    (with_metadata(f"{UNIVERSE}codes.parquet"), "codes.parquet: has other columns, or other metadata"),
-    (with_hidden_bytes(COUNTY), f"{COUNTY.removeprefix('release/')}: {UNSEEN}"),
-    (with_hidden_bytes(LEVELS), f"universe/levels.parquet: {UNSEEN}"),
+    *files(f"""
+release/.records.csv strange -> .records.csv: {STRAY}
+release/.git/records strange -> .git: {STRAY}
+release/people.csv strange -> people.csv: {STRAY}
+{UNIVERSE}entities.parquet a column more -> universe/entities.parquet: has other columns
+{LEVELS} a column more -> universe/levels.parquet: has other columns
+{STATE} a column more -> {STATE.removeprefix("release/")}: has other columns
+{COUNTY} metadata -> {COUNTY.removeprefix("release/")}: has other columns, or other metadata
+{UNIVERSE}codes.parquet metadata -> codes.parquet: has other columns, or other metadata
+{COUNTY} hidden bytes -> {COUNTY.removeprefix("release/")}: {UNSEEN}
+{LEVELS} hidden bytes -> universe/levels.parquet: {UNSEEN}
+"""),
     (with_csv(), NO_FORM),
     *edits(f"""
 {PRIVACY} loss={{}} -> privacy.json: loss is not what follows
@@ -482,9 +499,11 @@ def no_longer_listed(out):
 
 
 HIDDEN_FROM_THE_MANIFEST = [
-    (with_hidden_bytes("measurements/us.parquet"), f"measurements/us.parquet: {UNSEEN}"),
-    (removed("t1/us.csv"), "t1/us.csv: is missing."),
-    (with_metadata("measurements/pr.parquet"), "measurements/pr.parquet: has other metadata"),
+    *files(f"""
+measurements/us.parquet hidden bytes -> measurements/us.parquet: {UNSEEN}
+t1/us.csv removed -> t1/us.csv: is missing.
+measurements/pr.parquet metadata -> measurements/pr.parquet: has other metadata
+"""),
     (no_longer_listed, ""),
 ]
 WITHOUT_MEASUREMENTS = [
@@ -765,7 +784,7 @@ def test_a_release_of_a_specification_is_checked_and_signed_with_its_own_words(k
     done("synthesize", tmp_path / "new", "--people", "3000")
     safetab.run(tmp_path / "new", tmp_path / "new-data", out, csv=True)
     assert repr(safetab.verify(out)) == "<verified: synthetic, not signed>"
-    assert safetab.sign(out, key, not_for_release=True).is_valid
+    assert sign(out, key).is_valid
     file = next(out.glob("release/numbers/**/*.parquet"))
     column(file.relative_to(out), "variance", first(lambda n: n + 1))(out)
     with_true_checksums(out)
@@ -814,8 +833,13 @@ def test_a_signature_tells_whose_a_release_is(official, signed, key):
     assert re.search(r"Nothing is wrong\. All [\d,]+ numbers agree with the plan and with the measurements\.", said)
     assert "a key that was not checked" in done("verify", official)
     assert "is signed already" in refused("sign", official, "--key", key, "--not-for-release")
-    again = safetab.sign(official, key, not_for_release=True, overwrite=True)
+    again = sign(official, key, overwrite=True)
     assert again.signature.fingerprint == fingerprint
+
+
+def left_by_a_killed_process(folder):
+    folder.mkdir()
+    (folder / ".safetab-lock").touch()
 
 
 def names_in(folder):
@@ -828,8 +852,7 @@ def test_a_signature_appears_in_one_step_and_a_signing_that_was_killed_can_be_re
 ):
     seen = []
     for name in SIGNATURE:
-        (official / f".{name}.partial-abc").mkdir()
-        (official / f".{name}.partial-abc" / ".safetab-lock").touch()
+        left_by_a_killed_process(official / f".{name}.partial-abc")
     assert sum("signing again removes it" in one for one in found_in(official)) == 4
 
     def watched(one, other):
@@ -841,19 +864,19 @@ def test_a_signature_appears_in_one_step_and_a_signing_that_was_killed_can_be_re
     exchange = output_folder_module.exchange
     monkeypatch.setattr(output_folder_module, "exchange", watched)
     before = {path.name: path.stat().st_mtime for path in official.iterdir() if not path.name.startswith(".")}
-    safetab.sign(official, key, not_for_release=True)
+    sign(official, key)
     assert [new - old for old, new in seen] == [{*SIGNATURE}]
     assert not any(name.startswith(".") for name in names_in(official))
     assert names_in(official.parent) == {official.name}
     assert before.items() <= {path.name: path.stat().st_mtime for path in official.iterdir()}.items()
     (official / "SIGNATURE.sig").unlink()  # half of it, as where there is no such step
-    safetab.sign(official, key, not_for_release=True)
+    sign(official, key)
     assert safetab.verify(official, public(key)).is_valid
 
 
 def test_a_signer_in_the_release_stays_in_it(official, key, monkeypatch):
     monkeypatch.chdir(official)
-    safetab.sign(".", key, not_for_release=True)
+    sign(".", key)
     assert (official / "SIGNATURE.sig").samefile("SIGNATURE.sig")
 
 
@@ -862,8 +885,7 @@ def test_a_key_whose_making_was_killed_is_completed(tmp_path):
     done("sign", "--new-key", key)
     before = key.read_bytes(), public(key).read_bytes()
     public(key).unlink()
-    (tmp_path / ".agency.partial-abc").mkdir()
-    (tmp_path / ".agency.partial-abc" / ".safetab-lock").touch()
+    left_by_a_killed_process(tmp_path / ".agency.partial-abc")
     assert "agency.pub, which was missing" in done("sign", "--new-key", key)
     assert (key.read_bytes(), public(key).read_bytes()) == before
     assert names_in(tmp_path) == {"agency", "agency.pub"}
@@ -904,7 +926,7 @@ def test_openssl_alone_checks_the_same_signature_and_makes_keys_that_sign(offici
     openssl("genpkey", "-algorithm", "ed25519", "-out", own)
     own.chmod(0o600)
     openssl("pkey", "-in", own, "-pubout", "-out", public(own))
-    assert safetab.sign(official, own, not_for_release=True).is_valid
+    assert sign(official, own).is_valid
     assert safetab.verify(official, public(own)).is_valid
 
 
@@ -947,7 +969,7 @@ def test_a_signature_of_another_key_and_a_changed_file_are_told(signed_official,
 
 @pytest.mark.slow
 def test_what_is_signed_is_still_opened_exported_and_released_again(made, out, key, tmp_path):
-    safetab.sign(out, key, not_for_release=True)
+    sign(out, key)
     assert safetab.open_release(out).output_status.value == "test key"
     done("export", out, tmp_path / "csv")
     assert not list(tmp_path.glob("csv/**/SIGNATURE*"))
