@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -33,16 +34,26 @@ from tests.worlds.world import World
 @dataclass(frozen=True)
 class EngineInputs:
     files: PublicFiles
-    plan: RunPlan
     persons: TableFiles
+
+    @cached_property
+    def plan(self) -> RunPlan:
+        return plan_of(self.files).require()
+
+    def of_records(self, data: Path) -> EngineInputs:
+        """With the records of another folder."""
+        return replace(self, persons=_records_in(data, self.files.config.product))
 
 
 def engine_inputs(world: World, product: Product = SAFETAB_P) -> EngineInputs:
     files = read_public_files(*world).require()
     files = replace(files, config=replace(files.config, product=product))
-    persons = find_record_files(world.data, product.record).value
-    named = record_file_names(world.data, product.record).require()  # what is wrong in them is for the engine to find
-    return EngineInputs(files, plan_of(files).require(), persons or named)
+    return EngineInputs(files, _records_in(world.data, product))
+
+
+def _records_in(data, product):
+    """What is wrong in them is for the engine to find."""
+    return find_record_files(data, product.record).value or record_file_names(data, product.record).require()
 
 
 def plain_engine(inputs: EngineInputs, _: Path) -> CountingEngine:

@@ -1,7 +1,5 @@
 """One contract for every engine: findings, totals, cells and fingerprints are what counting by hand gives."""
 
-from __future__ import annotations
-
 import pickle
 import tempfile
 from pathlib import Path
@@ -12,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.brute_force import AGES, BruteForce
+from tests.cases import cases_of
 from tests.engine_inputs import assert_counts_as, engine_inputs, local_engine, plain_engine
 from tests.inside import (
     PERSON_RECORD,
@@ -32,6 +31,26 @@ from tests.worlds.people import PERSON_HEADER, problems_with, write_random_world
 COLUMNS = PERSON_HEADER.split("|")
 SECRET = bytes(range(32))
 RANGES = dict(zip(PERSONS.finer, AGES.values(), strict=True))
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory):
+    """The people of a world, and what engines of it are made of; engines of other records take its public files."""
+    world = write_random_world(tmp_path_factory.mktemp("small"), 3, people=80, max_race_codes=8)
+    return people_of(world), engine_inputs(world)
+
+
+@pytest.fixture
+def inputs_of(small, tmp_path):
+    """What engines of these records are made of."""
+
+    def of(write, rows):
+        data = tmp_path / "data"
+        data.mkdir()
+        write(data, rows)
+        return small[1].of_records(data)
+
+    return of
 
 
 def every_third(level):
@@ -99,72 +118,54 @@ def test_the_local_engine_counts_what_the_judge_counts(seed, people):
 
 
 @pytest.mark.parametrize("write", PERSON_FORMS)
-def test_every_form_of_the_files_is_the_same_people(engine_of, write, tmp_path):
-    world = write_random_world(tmp_path / "world", 3, people=60, max_race_codes=8)
-    rows, inputs = people_of(world), engine_inputs(world)
-    expected = PlainEngine(inputs.persons, inputs.files).fingerprint(SECRET)
-    (world.data / "person-records.txt").unlink()
-    write(world.data, rows)
-    engine = engine_of(engine_inputs(world))
+def test_every_form_of_the_files_is_the_same_people(engine_of, write, small, inputs_of):
+    rows, given = small
+    engine = engine_of(inputs_of(write, rows))
     assert problems_with(engine.check()) == ()
-    assert engine.fingerprint(SECRET) == expected
+    assert engine.fingerprint(SECRET) == PlainEngine(given.persons, given.files).fingerprint(SECRET)
     assert sum(engine.prepare().values()) == sum(row.split("|")[3] in {"01", "44", "72"} for row in rows)
 
 
 @pytest.mark.parametrize("case", REFUSED_FILES)
-def test_what_is_refused_is_refused_by_all_in_the_same_words(engine_of, engine_name, case, tmp_path):
+def test_what_is_refused_is_refused_by_all_in_the_same_words(engine_of, engine_name, case, small, inputs_of, tmp_path):
     """Engines of one machine are given files that were looked at before, and what can be judged of their rows is."""
-    world = write_random_world(tmp_path / "world", 3, people=8)
-    rows, refused = people_of(world), REFUSED_FILES[case]
-    (world.data / "person-records.txt").unlink()
-    refused.write(world.data, rows)
-    inputs, findings = engine_inputs(world), ()
+    refused, data, findings = REFUSED_FILES[case], tmp_path / "data", ()
+    inputs = inputs_of(refused.write, small[0][:8])
     if not engine_name.startswith("spark"):
-        findings = find_record_files(world.data, PERSON_RECORD).findings
+        findings = find_record_files(data, PERSON_RECORD).findings
     if findings:
         backend = LocalBackend(EngineSettings(tmp_path), lambda _: None)
-        findings += backend.judge(world.data, KnownLists.of_files(inputs.files), lambda _: None)
+        findings += backend.judge(data, KnownLists.of_files(inputs.files), lambda _: None)
     else:
         findings = engine_of(inputs).check()
-    said = [(file, where, message.format(world.data / "person-records")) for file, where, message in refused.said]
+    said = [(file, where, message.format(data / "person-records")) for file, where, message in refused.said]
     assert [(one.file, one.where, one.message) for one in findings] == said
 
 
-BLOCK = "TABBLKST..TABBLK"
-RACE = "must be a code of the list from 1000 to 8999"
-BROKEN_PEOPLE = {
-    "QAGE": {
-        ("QAGE", "must be an age from 0 to 115"): [
-            *("116", "-1", "", "x", " 5", "1e1", "99999999999999999999", "٣", "0000000005")
-        ]
-    },
-    "QSEX": {("QSEX", "must be 1 or 2"): ["0", "3", "M", "", "01", " 1"]},
-    "HOUSEHOLDER": {("HOUSEHOLDER", "must be True or False"): ["true", "Null", ""]},
-    "TABBLKST": {
-        ("TABBLKST", "must be a state that the census has"): ["99", "43", "00"],
-        (BLOCK, "must be 2, 3, 6 and 4 digits"): ["1", "xx", ""],
-    },
-    "TABBLK": {
-        (BLOCK, "must be 2, 3, 6 and 4 digits"): ["100"],
-        (BLOCK, "the block must be listed in GRF-C"): ["9999"],
-    },
-    "CENRACE": {("CENRACE", "must be 01 to 63"): ["00", "64", "1", "", "001"]},
-    "QRACE1": {("QRACE1", RACE): ["Null", "1001", "", "9950", "100"]},
-    "QRACE2": {("QRACE2", f"{RACE}, or Null"): ["1001", "", "null", "9950"]},
-    "QRACE8": {("QRACE2..QRACE8", "after the first Null only Null may follow"): ["1000"]},
-    "QSPAN": {("QSPAN", "must be a code of the list"): ["Null", "1001", ""]},
-}
+BROKEN_PEOPLE = cases_of("""
+QAGE | QAGE | must be an age from 0 to 115 | 116,-1,,x, 5,1e1,99999999999999999999,٣,0000000005
+QSEX | QSEX | must be 1 or 2 | 0,3,M,,01, 1
+HOUSEHOLDER | HOUSEHOLDER | must be True or False | true,Null,
+TABBLKST | TABBLKST | must be a state that the census has | 99,43,00
+TABBLKST | TABBLKST..TABBLK | must be 2, 3, 6 and 4 digits | 1,xx,
+TABBLK | TABBLKST..TABBLK | must be 2, 3, 6 and 4 digits | 100
+TABBLK | TABBLKST..TABBLK | the block must be listed in GRF-C | 9999
+CENRACE | CENRACE | must be 01 to 63 | 00,64,1,,001
+QRACE1 | QRACE1 | must be a code of the list from 1000 to 8999 | Null,1001,,9950,100
+QRACE2 | QRACE2 | must be a code of the list from 1000 to 8999, or Null | 1001,,null,9950
+QRACE8 | QRACE2..QRACE8 | after the first Null only Null may follow | 1000
+QSPAN | QSPAN | must be a code of the list | Null,1001,
+""")
+"""A column, what is told of which columns, and wrong values."""
 
 
-@pytest.mark.parametrize("column", BROKEN_PEOPLE)
-def test_every_broken_rule_is_found_in_its_rows(engine_of, engine_name, column, tmp_path):
+@pytest.mark.parametrize("column", dict.fromkeys(column for column, *_ in BROKEN_PEOPLE))
+def test_every_broken_rule_is_found_in_its_rows(engine_of, engine_name, column, small, inputs_of):
     """Each wrong value stands in two rows, 40 lines apart."""
-    world = write_random_world(tmp_path / "world", 3, people=80)
-    path, row, expected = world.data / "person-records.txt", 0, []
-    lines = path.read_text().splitlines()
-    for (where, rule), values in BROKEN_PEOPLE[column].items():
+    lines, row, expected = [PERSON_HEADER, *small[0]], 0, []
+    for _, where, rule, values in (one for one in BROKEN_PEOPLE if one[0] == column):
         numbers = []
-        for value in values:
+        for value in values.split(","):
             row += 1
             for damaged in (row, row + 40):
                 fields = lines[damaged].split("|")
@@ -176,8 +177,7 @@ def test_every_broken_rule_is_found_in_its_rows(engine_of, engine_name, column, 
         listed = f"person-records.txt, lines {', '.join(map(str, sorted(numbers)))}"
         rows = f"{len(numbers)} in person-records.txt" if engine_name.startswith("spark") else listed
         expected.append((where, f"{rule}. {len(numbers)} rows break this rule.", rows))
-    path.write_text("\n".join(lines) + "\n")
-    findings = engine_of(engine_inputs(world)).check()
+    findings = engine_of(inputs_of(as_text, lines[1:])).check()
     assert [(one.where, one.message, one.rows) for one in findings] == expected
     assert {one.severity for one in findings} == {Severity.ERROR}
 
@@ -189,11 +189,13 @@ def test_zeros_may_stand_before_an_age_and_before_nothing_else(engine_of, tmp_pa
     assert_counts_everybody(engine_of(inputs), inputs, world)
 
 
-def test_rows_of_another_shape_and_of_no_text_are_found(engine_of, tmp_path):
-    world = write_random_world(tmp_path / "world", 3)
-    with (world.data / "person-records.txt").open("ab") as file:
-        file.write(b"1|2\n" + b"|" * 17 + b"\n" + b"x" * 100 + b"\n" + b"|".join([b"\xff"] * 17) + b"\n\n\n")
-    findings = engine_of(engine_inputs(world)).check()
+def test_rows_of_another_shape_and_of_no_text_are_found(engine_of, small, inputs_of):
+    def write(data, rows):
+        as_text(data, rows)
+        with (data / "person-records.txt").open("ab") as file:
+            file.write(b"1|2\n" + b"|" * 17 + b"\n" + b"x" * 100 + b"\n" + b"|".join([b"\xff"] * 17) + b"\n\n\n")
+
+    findings = engine_of(inputs_of(write, small[0])).check()
     assert [finding.message for finding in findings] == [
         "a row must be UTF-8 text. 1 row breaks this rule.",
         "a row must have 17 fields. 3 rows break this rule.",
@@ -204,13 +206,9 @@ NOBODY = "no record is in a state of the {} pass: its counts are 0 before noise.
 
 
 @pytest.mark.parametrize("write", EMPTY_FORMS)
-def test_nobody_is_counted_as_zeros(engine_of, write, tmp_path):
-    world = write_random_world(tmp_path / "world", 3)
-    rows = people_of(world)
-    (world.data / "person-records.txt").unlink()
-    write(world.data, rows)
-    inputs = engine_inputs(world)
-    engine = engine_of(inputs)
+def test_nobody_is_counted_as_zeros(engine_of, write, small, inputs_of):
+    rows, given = small
+    engine = engine_of(inputs_of(write, rows))
     findings = problems_with(engine.check())
     expected = [NOBODY.format("US"), NOBODY.format("PR")]
     if write is not people_of_other_states:
@@ -218,36 +216,33 @@ def test_nobody_is_counted_as_zeros(engine_of, write, tmp_path):
     assert [finding.message for finding in findings] == expected
     assert {finding.severity for finding in findings} == {Severity.WARNING}
     assert set(engine.prepare().values()) == {0}
-    for level in inputs.plan.levels:
+    for level in given.plan.levels:
         assert len(engine.totals(level).indices) == 0
         (cells,) = engine.cells(level, {PERSONS.finer[0]: np.arange(3)}).values()
         assert not cells.confidential_counts.any()
 
 
-def test_an_empty_pass_is_a_warning(engine_of, tmp_path):
-    world = write_random_world(tmp_path / "world", 3)
-    as_text(world.data, [row for row in people_of(world) if row.split("|")[3] != "72"])
-    (finding,) = problems_with(engine_of(engine_inputs(world)).check())
+def test_an_empty_pass_is_a_warning(engine_of, small, inputs_of):
+    inputs = inputs_of(as_text, [row for row in small[0] if row.split("|")[3] != "72"])
+    (finding,) = problems_with(engine_of(inputs).check())
     assert not finding.is_error
     assert finding.message == NOBODY.format("PR")
 
 
-def test_records_of_states_that_are_not_asked_for_are_a_warning_and_are_counted_nowhere(engine_of, tmp_path):
+def test_records_of_states_that_are_not_asked_for_are_a_warning_and_are_counted_nowhere(engine_of, small, inputs_of):
     """Their blocks are not looked for: the geography may be that of the states asked for."""
-    world = write_random_world(tmp_path / "world", 3)
-    counted = [row for row in people_of(world) if row.split("|")[3] in {"01", "44", "72"}]
+    counted = [row for row in small[0] if row.split("|")[3] in {"01", "44", "72"}]
     first = counted[0].split("|")
     elsewhere = ["|".join([*first[:3], state, *first[4:]]) for state in ("08", "60", "56")]
-    as_text(world.data, [*counted, *elsewhere])
-    engine = engine_of(engine_inputs(world))
+    engine = engine_of(inputs_of(as_text, [*counted, *elsewhere]))
     assert [(one.is_error, one.where, one.message) for one in engine.check()] == [
         (False, "TABBLKST", "3 records are in no pass and are counted nowhere.")
     ]
     assert sum(engine.prepare().values()) == len(counted)
 
 
-def test_exact_counts_do_not_show_themselves(engine_of, tmp_path):
-    inputs = engine_inputs(write_random_world(tmp_path / "world", 3))
+def test_exact_counts_do_not_show_themselves(engine_of, small):
+    inputs = small[1]
     engine = engine_of(inputs)
     engine.check()
     engine.prepare()
@@ -257,7 +252,7 @@ def test_exact_counts_do_not_show_themselves(engine_of, tmp_path):
         pickle.dumps(counts)
 
 
-def test_a_person_who_is_joined_twice_fails_the_run(tmp_path, monkeypatch):
+def test_a_person_who_is_joined_twice_fails_the_run(small, tmp_path, monkeypatch):
     """DuckDB's engine; Spark's has a test of its own, and the plain one joins nothing."""
     original = PartRecords.add
 
@@ -265,20 +260,17 @@ def test_a_person_who_is_joined_twice_fails_the_run(tmp_path, monkeypatch):
         original(self, *(np.concatenate([column, column[:1]]) for column in columns))
 
     monkeypatch.setattr(PartRecords, "add", doubled)
-    engine = local_engine(engine_inputs(write_random_world(tmp_path / "world", 3)), tmp_path)
+    engine = local_engine(small[1], tmp_path)
     assert problems_with(engine.check()) == ()
     with pytest.raises(MiscountedRecords):
         engine.prepare()
     engine.close()
 
 
-def test_a_return_inside_a_line_of_a_part_is_a_finding(tmp_path):
-    world = write_random_world(tmp_path, 2, people=40, budget=1)
-    rows = people_of(world)
+def test_a_return_inside_a_line_of_a_part_is_a_finding(small, inputs_of, tmp_path):
+    rows = [*small[0]]
     rows[9] = "True\r|" + rows[9].partition("|")[2]  # of the last part
-    (world.data / "person-records.txt").unlink()
-    split(world.data, rows)
-    engine = local_engine(engine_inputs(world), tmp_path)
+    engine = local_engine(inputs_of(split, rows), tmp_path)
     findings = " ".join(str(finding) for finding in engine.check())
     engine.close()
     assert "QAGE: must be an age from 0 to 115. 1 row breaks this rule." in findings

@@ -23,7 +23,6 @@ from tests.inside import (
     Areas,
     RecordCounter,
     counter_module,
-    plan_of,
 )
 from tests.worlds.people import problems_with, write_random_world
 
@@ -50,7 +49,7 @@ def other_areas(areas, seed):
 
 def inputs_with(inputs, areas):
     files = replace(inputs.files, geography_of_pass={**inputs.files.geography_of_pass, US_PASS: areas})
-    return replace(inputs, files=files, plan=plan_of(files).require())
+    return replace(inputs, files=files)
 
 
 @pytest.mark.parametrize("seed", [0, 1, *(pytest.param(n, marks=pytest.mark.slow) for n in (2, 3))])

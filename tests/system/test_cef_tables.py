@@ -3,7 +3,6 @@
 import json
 import stat
 from collections import Counter
-from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
@@ -53,7 +52,7 @@ def sparse(tmp_path):
     return world.parameters, cef.ini, tmp_path / "blocks.txt"
 
 
-def as_text(table: Path, columns: list[str]) -> Counter[str]:
+def as_text(table, columns):
     """The rows of a Parquet table, as the delimited file spells them."""
     digits = {"TABBLKST": 2, "TABBLKCOU": 3, "TABTRACTCE": 6, "TABBLK": 4, "CENRACE": 2, "HHRACE": 2}
 

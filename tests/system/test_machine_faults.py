@@ -1,13 +1,10 @@
 """What the machine refuses is said in words that help: which path, what was written, and nothing of the program's own."""
 
-from __future__ import annotations
-
 import errno
 import logging
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -29,21 +26,34 @@ from tests.inside import (
 from tests.worlds.world import World
 
 SMALL = World.of(SMALL_EXAMPLE)
-NEW_FOLDERS = [("site", errno.ENOSPC), ("export", errno.EDQUOT), ("rerelease", errno.EROFS)]
 
 
-def refusing(number: int):
+def refusing(number):
     def refuse(*_, **__):
         raise OSError(number, os.strerror(number))
 
     return refuse
 
 
-@pytest.mark.parametrize(("command", "number"), NEW_FOLDERS)
-def test_a_full_disk_names_what_could_not_be_written(command, number, both_products, tmp_path, monkeypatch):
+def later(*case):
+    return pytest.param(*case, marks=pytest.mark.slow)
+
+
+@pytest.mark.parametrize(
+    ("command", "number", "failed"),
+    [
+        ("export", errno.ENOSPC, "write to"),
+        later("site", errno.EDQUOT, "write to"),
+        later("rerelease", errno.EROFS, "write to"),
+        ("export", errno.ENOENT, "use"),
+        later("site", errno.ENOENT, "use"),
+        later("rerelease", errno.ENOENT, "use"),
+    ],
+)
+def test_a_full_disk_or_a_path_that_fails_later_is_named(command, number, failed, both_products, tmp_path, monkeypatch):
     monkeypatch.setattr(output_folder_module, "_settle", refusing(number))
     told = refused(command, both_products / "people", tmp_path / "new", code=3)
-    assert f"can't write to {tmp_path / 'new'}: {os.strerror(number)}. Nothing was written." in told
+    assert f"can't {failed} {tmp_path / 'new'}: {os.strerror(number)}. Nothing was written." in told
     assert list(tmp_path.iterdir()) == []
 
 
@@ -57,7 +67,7 @@ def test_a_network_disk_that_went_away_is_not_the_fault_of_the_columns(ending, t
     assert os.strerror(errno.ENOTCONN) in told
 
 
-def no_records(folder: Path) -> Path:
+def no_records(folder):
     """A folder of parameters, since a folder without any is answered before all else."""
     parameters = folder / "parameters"
     parameters.mkdir()
@@ -65,10 +75,9 @@ def no_records(folder: Path) -> Path:
     return parameters
 
 
-NO_FOLDER = [("site", errno.ENOENT), ("export", errno.EPERM), ("rerelease", errno.EACCES)]
-
-
-@pytest.mark.parametrize(("command", "number"), NO_FOLDER)
+@pytest.mark.parametrize(
+    ("command", "number"), [("site", errno.ENOENT), ("export", errno.EPERM), ("rerelease", errno.EACCES)]
+)
 def test_a_place_where_no_folder_can_be_made_is_what_was_given(command, number, both_products, tmp_path, monkeypatch):
     """As in /proc and /sys, whose permissions promise root more than they keep."""
     monkeypatch.setattr(locked_folder_module.tempfile, "mkdtemp", refusing(number))
@@ -89,18 +98,7 @@ def test_a_temp_where_no_folder_can_be_made_is_refused_before_anything_is_read(t
     assert f"--temp: {tmp_path} can't be written to: {why}" in told
 
 
-@pytest.mark.parametrize(
-    "command", ["export", *(pytest.param(one, marks=pytest.mark.slow) for one in ("site", "rerelease"))]
-)
-def test_a_path_that_fails_later_is_named(command, both_products, tmp_path, monkeypatch):
-    monkeypatch.setattr(output_folder_module, "_settle", refusing(errno.ENOENT))
-    told = refused(command, both_products / "people", tmp_path / "new", code=3)
-    assert f"can't use {tmp_path / 'new'}: {os.strerror(errno.ENOENT)}. Nothing was written." in told
-
-
-@pytest.mark.parametrize(
-    "command", ["status OUT -o", "report OUT -o", "export OUT", pytest.param("rerelease OUT", marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize("command", ["status OUT -o", "report OUT -o", "export OUT", later("rerelease OUT")])
 def test_a_folder_that_cant_be_synced_is_a_warning(command, both_products, tmp_path, monkeypatch, caplog):
     for module in (new_files_module, output_folder_module):
         monkeypatch.setattr(module, "sync_directory", refusing(errno.EIO))

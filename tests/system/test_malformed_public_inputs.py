@@ -1,13 +1,10 @@
 """Malformed public inputs: each gives a clear finding and exit 1, never a traceback and never a plan."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import os
 import shutil
 import time
-from collections.abc import Callable
 from operator import methodcaller
 from pathlib import Path
 
@@ -17,7 +14,6 @@ import pytest
 
 import safetab
 from tests.commands import cli, refused
-from tests.worlds.world import World
 
 CODES = "race-and-ethnicity-codes.txt"
 RACE = "race-characteristic-iterations.txt"
@@ -176,19 +172,16 @@ FOLDERS = {
 DAMAGED = "is damaged, or not what its ending says"
 
 
-def lines(table: str) -> list[list[str]]:
+def lines(table):
     """What is wrong, and what is said of it."""
     return [line.split(" -> ") for line in table.strip("\n").split("\n")]
 
 
-Damage = Callable[[World], object]
-
-
-def configured(changes: str) -> Damage:
+def configured(changes):
     return lambda world: world.configure(**json.loads(changes))
 
 
-def with_thresholds(changes: str) -> Damage:
+def with_thresholds(changes):
     return lambda world: world.configure(thresholds_p=world.config()["thresholds_p"] | json.loads(changes))
 
 
@@ -196,11 +189,11 @@ def all_budgets_zero(world):
     world.configure(**dict.fromkeys((key for key in world.config() if key.startswith("privacy_budget_p_level")), 0))
 
 
-def written(file: str, content: bytes) -> Damage:
+def written(file, content):
     return lambda world: world.path(file).write_bytes(content)
 
 
-def with_blocks(content: bytes) -> Damage:
+def with_blocks(content):
     def damage(world):
         path = world.path(GEOGRAPHY)
         path.write_bytes(path.read_bytes().partition(b"\n")[0] + content)
@@ -208,7 +201,7 @@ def with_blocks(content: bytes) -> Damage:
     return damage
 
 
-def replaced(file: str, *make: Callable[..., object]) -> Damage:
+def replaced(file, *make):
     """With nothing, or with what a function makes at its path."""
 
     def damage(world):
@@ -220,7 +213,7 @@ def replaced(file: str, *make: Callable[..., object]) -> Damage:
     return damage
 
 
-def renamed(name: str) -> Damage:
+def renamed(name):
     return lambda world: world.path(GEOGRAPHY).rename(world.data / name)
 
 
@@ -230,7 +223,7 @@ def truncated_gzip(world):
     (world.data / "GRF-C.txt.gz").write_bytes(content[:-30])
 
 
-def as_parquet(columns: dict[str, object]) -> Damage:
+def as_parquet(columns):
     block = dict(zip(COLUMNS, (["44"], ["007"], ["000100"], ["1001"], ["99999"], ["9999"]), strict=True))
     table = {name: values for name, values in (block | columns).items() if values is not None}
     return replaced(GEOGRAPHY, lambda path: pq.write_table(pa.table(table), path.with_suffix(".parquet")))
@@ -240,7 +233,7 @@ def two_forms(world):
     shutil.copy(world.path(GEOGRAPHY), world.data / "GRF-C.txt.gz")
 
 
-def in_folder(names: str) -> Damage:
+def in_folder(names):
     def damage(world):
         (world.data / "GRF-C").mkdir()
         for name in names.split():
@@ -328,7 +321,7 @@ def test_one_kind_of_mistake_does_not_hide_another(world):
 
 def test_many_blank_lines_are_no_work(world):
     with world.path(GEOGRAPHY).open("a") as file:
-        file.write("\n" * 3_000_000)
+        file.write("\n" * 500_000)
     started = time.perf_counter()
     safetab.plan(*world)
     assert time.perf_counter() - started < 30  # a hang, not a benchmark

@@ -4,8 +4,6 @@ The hashes were written when only SafeTab-P existed. `python -m tests.system.tes
 which is right only if noise, cost or tables are meant to change.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import tempfile
@@ -26,7 +24,7 @@ CASES = [
 ]
 
 
-def numbers_hash(case: str, folder: Path, **options: object) -> str:
+def numbers_hash(case, folder, **options):
     """Of t1, t2 and the measurements, both passes."""
     definition, codes, chance = case.replace(" codes", "").replace("p ", "").split(", ")
     config = {"max_race_codes": int(codes), "zero_suppression_chance": float(chance), "privacy_defn": definition}
@@ -56,7 +54,7 @@ def test_a_key_gives_these_numbers_on_spark_too(case, tmp_path):
     assert found == json.loads(HASHES.read_text())[case]
 
 
-def write_hashes() -> None:
+def write_hashes():
     with tempfile.TemporaryDirectory() as folder:
         hashes = {case: numbers_hash(case, Path(folder) / str(number)) for number, case in enumerate(CASES)}
     HASHES.write_text(json.dumps(hashes, indent=1) + "\n")

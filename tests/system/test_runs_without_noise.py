@@ -1,7 +1,5 @@
 """With budgets of a thousand million the noise vanishes, and the tables must be exactly what a slow count gives."""
 
-from __future__ import annotations
-
 import pytest
 
 import safetab
@@ -17,7 +15,7 @@ def test_random_worlds_come_out_exactly(seed, tmp_path):
     assert written_tables(world.run(tmp_path / "out")) == BruteForce(*world).tables()
 
 
-@pytest.mark.parametrize("one", ["us", "pr"])
+@pytest.mark.parametrize("one", [pytest.param("us", marks=pytest.mark.slow), "pr"])
 def test_a_pass_that_is_off_leaves_no_file(one, tmp_path):
     world = write_random_world(tmp_path, 2 + (one == "pr"), run_us=one == "us", run_pr=one == "pr")
     out = world.run(tmp_path / "out")
@@ -30,8 +28,7 @@ def test_a_pass_that_is_off_leaves_no_file(one, tmp_path):
     "case",
     [
         "toy",
-        "tricky-8-codes",
-        *(pytest.param(one, marks=pytest.mark.slow) for one in ("tricky-3-codes", "two-states-20k")),
+        *(pytest.param(one, marks=pytest.mark.slow) for one in ("tricky-3-codes", "tricky-8-codes", "two-states-20k")),
     ],
 )
 def test_the_cases_come_out_row_for_row_and_the_slow_count_is_right_itself(case, cases, tmp_path):

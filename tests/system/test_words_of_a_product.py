@@ -12,7 +12,8 @@ import pytest
 from tests.commands import done
 from tests.system.test_words_of_a_specification import found
 from tests.worlds.households import write_household_world
-from tests.worlds.world import KEY, World
+from tests.worlds.people import write_random_world
+from tests.worlds.world import KEY
 
 WORDS_OF_PERSONS = r"t1|t2|T0[12]\d*|T0[12]\d*_\d+\w|SafeTab-P|DHC-A|sex|sexes|ages?|age_start|age_end|AGESTART|AGEEND"
 WORDS_OF_HOUSEHOLDS = (
@@ -59,19 +60,32 @@ def made(world, folder, *options):
     return Output(folder)
 
 
-@pytest.fixture(scope="module")
-def persons(both_products, tmp_path_factory):
-    return made(World.of(both_products / "p"), tmp_path_factory.mktemp("persons") / "p")
+def of_two_levels(world, **changes):
+    """The world with budgets of two levels alone, the same for every table."""
+    budgets = {key for key in world.config() if key.startswith("privacy_budget") and "_level_" in key}
+    unused = {key for key in budgets if not key.endswith(("level_1_county", "level_2_state"))}
+    world.configure(**dict.fromkeys(unused, 0), run_pr=False, **changes)
+    return world
 
 
 @pytest.fixture(scope="module")
-def households(releases, tmp_path_factory):
+def people(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("people")
+    return of_two_levels(write_random_world(folder, 21, people=60, budget=1), allow_negative_counts=True)
+
+
+@pytest.fixture(scope="module")
+def persons(people, tmp_path_factory):
+    return made(people, tmp_path_factory.mktemp("persons") / "p")
+
+
+@pytest.fixture(scope="module")
+def households(people, tmp_path_factory):
     """Their tables are chosen by the totals of a release of persons."""
     folder = tmp_path_factory.mktemp("households")
-    people = releases.people(21, people=60, budget=1, allow_negative_counts=True)
-    world = write_household_world(folder / "world", 21, budget=0.3, people=60)
+    world = of_two_levels(write_household_world(folder / "world", 21, budget=0.3, people=60))
     (world.data / "pop-group-totals.txt").unlink()
-    return made(world, folder / "h", "--totals", people.out)
+    return made(world, folder / "h", "--totals", people.run(folder / "totals"))
 
 
 def test_an_output_of_persons_has_no_word_of_households(persons):

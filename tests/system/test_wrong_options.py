@@ -1,7 +1,5 @@
 """A wrong option ends every command with 2, and an input that is at fault with 1; both print a document for programs."""
 
-from __future__ import annotations
-
 import json
 
 import pytest
@@ -183,7 +181,13 @@ def options_of_commands():
     yield from walk((), typer.main.get_command(app))
 
 
-ALL = sorted(options_of_commands())
+def of_day_and_night():
+    """By day every option and every command once, and what is wrong for one command alone; at night all."""
+    seen, own = set(), OPTIONS_OF.keys() | FILES_OF.keys()
+    for case in sorted(options_of_commands()):
+        is_another = seen.issuperset(case) and " ".join(case) not in own
+        yield pytest.param(*case, marks=pytest.mark.slow if is_another else [])
+        seen.update(case)
 
 
 def wrong_value(command, option):
@@ -213,7 +217,7 @@ def ended(words, places):
     return result.exit_code, json.loads(result.stdout), result.stderr
 
 
-@pytest.mark.parametrize(("command", "option"), ALL)
+@pytest.mark.parametrize(("command", "option"), [*of_day_and_night()])
 def test_a_wrong_value_ends_with_the_code_of_what_is_at_fault(command, option, places):
     value, code = wrong_value(command, option)
     inputs = INPUTS[command].split()

@@ -10,6 +10,7 @@ from typer.main import get_command
 
 from safetab.cli.main import app
 from tests.inside import RunFailed, control_group_limit, os_errors_as_run_failed, start_up_module, why_too_little
+from tests.worlds.people import write_random_world
 
 MB = 1 << 20
 
@@ -80,9 +81,8 @@ main()
 """
 
 
-def test_what_compiles_is_loaded_before_threads_start(releases):
-    world = releases.people(2, people=60, budget=1).world
-    command = ["validate", str(world.parameters), str(world.data), "--threads", "2"]
+def test_what_compiles_is_loaded_before_threads_start(tmp_path):
+    command = ["validate", *map(str, write_random_world(tmp_path, 2)), "--threads", "2"]
     ended = subprocess.run([sys.executable, "-c", _LOADING, *command], capture_output=True, text=True, check=False)
     assert ended.stdout.splitlines() == ["numba True", "numba.np.arraymath True"], ended.stderr
 

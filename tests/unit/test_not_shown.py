@@ -44,7 +44,7 @@ SEEN, UNSEEN = (0.765, 0.235), (0.02, 0.02)  # a delta of 0.53, and 0.537 is cla
     [
         (20_000, SEEN, Result.PASSED),
         (20_000, UNSEEN, Result.NOT_SHOWN),
-        (100, SEEN, Result.NOT_SHOWN),
+        pytest.param(100, SEEN, Result.NOT_SHOWN, marks=pytest.mark.slow),
         (600, SEEN, Result.NOT_SHOWN),  # some loss is seen; spending half as much again would not be
         (20_000, (0.8, 0.2), Result.FAILED),
         (600, (1.0, 0.0), Result.FAILED),  # few samples show a gross fault
