@@ -6,7 +6,6 @@ docs/privacy.md#every-word says what this shows, and what it does not.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 
@@ -14,7 +13,7 @@ import numpy as np
 import pytest
 
 from tests import every_word
-from tests.every_word import Counts, CutTable, EveryCombination, SmallLevel, letters_of, outputs_of, revealed
+from tests.every_word import CutTable, EveryCombination, SmallLevel, letters_of, outputs_of, revealed
 from tests.inside import (
     DiscreteGaussian,
     DiscreteLaplace,
@@ -23,8 +22,6 @@ from tests.inside import (
     noisy_count_module,
     tabulate_level_module,
 )
-
-Neighbours = tuple[Counts, Counts]
 
 
 @pytest.fixture(autouse=True)
@@ -57,14 +54,14 @@ def in_every_group(groups, before, after):
     return [((before,) * groups, (after,) * groups)]
 
 
-SMALL: dict[str, tuple[SmallLevel, list[Neighbours]]] = {
+SMALL = {
     "totals": (TOTALS, sizes((0, 1))),
     "tables of two cells": (TABLES, of_gender(((0, 0), (1, 0)))),
     "nothing suppressed": (replace(TOTALS, suppress=None, word_bits=3, most_noise=12), sizes((0, 1))),
     "two groups of one record": (ANY_AND_ONLY, in_every_group(2, (0,), (1,))),
     "a unit of two records": (UNIT_OF_TWO, sizes((0, 2))),
 }
-LARGE: dict[str, tuple[SmallLevel, list[Neighbours]]] = {
+LARGE = {
     "totals, words of 6 bits": (replace(TOTALS, word_bits=6, most_noise=9, most_size=3), sizes((0, 1), (1, 2), (2, 3))),
     "pure totals, words of 6 bits": (replace(PURE, word_bits=6, most_noise=9), sizes((0, 1))),
     "tables, words of 4 bits": (
@@ -118,7 +115,6 @@ def test_no_output_of_a_larger_level_reveals_more_than_was_charged(name):
     assert_costs_what_was_charged(name, *LARGE[name])
 
 
-Search = Callable[..., np.ndarray]
 SEARCH, LEAST_WORD, PREFIX = (
     tabulate_level_module.indices_whose_noise_may_exceed,
     CutTable.least_word_above,
@@ -154,18 +150,15 @@ def next_word(table, value):
     return min(LEAST_WORD(table, value) + (1 << (64 - table.word_bits)), 2**64 - 1)
 
 
-PLANTED: dict[str, tuple[object, str, object]] = {
-    "totals just above T are not found": (
-        tabulate_level_module, "indices_whose_noise_may_exceed", searched_above(Stage.STAGE_2, 1),
-    ),
-    "tables at the first threshold are not found": (
-        tabulate_level_module, "indices_whose_noise_may_exceed", searched_above(Stage.STAGE_1, 1),
-    ),
+SEARCHED = (tabulate_level_module, "indices_whose_noise_may_exceed")
+PLANTED = {
+    "totals just above T are not found": (*SEARCHED, searched_above(Stage.STAGE_2, 1)),
+    "tables at the first threshold are not found": (*SEARCHED, searched_above(Stage.STAGE_1, 1)),
     "undecided words are not found": (CutTable, "least_word_above", next_word),
-    "no table is found": (tabulate_level_module, "indices_whose_noise_may_exceed", not_searched(Stage.STAGE_1)),
-    "no total is found": (tabulate_level_module, "indices_whose_noise_may_exceed", not_searched(Stage.STAGE_2)),
-    "the last group of a range is not found": (tabulate_level_module, "indices_whose_noise_may_exceed", without_the_last),
-}  # fmt: skip
+    "no table is found": (*SEARCHED, not_searched(Stage.STAGE_1)),
+    "no total is found": (*SEARCHED, not_searched(Stage.STAGE_2)),
+    "the last group of a range is not found": (*SEARCHED, without_the_last),
+}
 
 
 def broken_claims(level):
@@ -189,8 +182,7 @@ def test_lazy_reading_that_is_off_by_one_is_seen_with_gaussian_noise(name, monke
 
 
 def test_a_search_that_finds_a_few_more_groups_changes_nothing(monkeypatch):
-    search = searched_above(Stage.STAGE_2, -1)
-    monkeypatch.setattr(tabulate_level_module, "indices_whose_noise_may_exceed", search)
+    monkeypatch.setattr(*SEARCHED, searched_above(Stage.STAGE_2, -1))
     assert revealed(PURE, sizes((0, 1))).wrong == []
 
 

@@ -26,7 +26,6 @@ from tests.inside import (
 )
 
 WORLDS = 1_500
-World = tuple[CodeMaps, ...]
 
 
 def random_maps(chance, name, most_codes):
@@ -59,11 +58,16 @@ def code_sets(maps):
         yield from combinations(codes_of(maps), count)
 
 
-def groups_by_definition(maps, codes):
+def by_definition(maps):
+    """Gives the groups of a set of codes."""
     any_of, only = ({group: members(of, group) for group in of.values()} for of in (maps.any_of, maps.only))
-    met = {group for group, inside in any_of.items() if codes & inside}
-    around = {group for group, inside in only.items() if codes and codes <= inside}
-    return met | around
+
+    def groups_of(codes):
+        met = {group for group, inside in any_of.items() if not inside.isdisjoint(codes)}
+        around = {group for group, inside in only.items() if codes and inside.issuperset(codes)}
+        return met | around
+
+    return groups_of
 
 
 def members(group_of, group):
@@ -73,8 +77,9 @@ def members(group_of, group):
 def changes(maps):
     """The distinct changes of the counts of one classification, one row each, when one record is added."""
     groups = sorted({*maps.any_of.values(), *maps.only.values()})
-    found = {tuple(group in groups_by_definition(maps, set(codes)) for group in groups) for codes in code_sets(maps)}
-    return np.array(sorted(found), dtype=np.int8).reshape(len(found), len(groups))
+    found = {frozenset(of_codes) for of_codes in map(by_definition(maps), code_sets(maps))}
+    rows = sorted([group in reached for group in groups] for reached in found)
+    return np.array(rows, dtype=np.int8).reshape(len(rows), len(groups))
 
 
 def most_changed(world):
@@ -109,8 +114,8 @@ def test_the_worlds_are_of_many_kinds():
 def test_a_record_is_in_the_groups_of_the_definition():
     for world in worlds():
         for maps in world:
-            for codes in code_sets(maps):
-                assert maps.groups_of(codes) == groups_by_definition(maps, set(codes))
+            groups_of = by_definition(maps)
+            assert all(maps.groups_of(codes) == groups_of(codes) for codes in code_sets(maps))
 
 
 def any_reached_inside(maps):
@@ -172,10 +177,9 @@ def shared_column_worlds():
 def most_groups_with_shared_columns(world):
     """The answers are given once, in order, and each classification uses the first of them."""
     codes = sorted({code for maps in world for code in codes_of(maps)})
+    definitions = [(by_definition(maps), maps.most_answers) for maps in world]
     answers = (given for count in range(5) for given in permutations(codes, count))
-    return max(
-        sum(len(groups_by_definition(each, set(given[: each.most_answers]))) for each in world) for given in answers
-    )
+    return max(sum(len(groups_of(given[:most])) for groups_of, most in definitions) for given in answers)
 
 
 def test_sensitivity_is_an_upper_bound_where_classifications_share_columns():
@@ -184,22 +188,26 @@ def test_sensitivity_is_an_upper_bound_where_classifications_share_columns():
     assert max(gaps) > 0
 
 
-@cache
-def units():
-    """Small worlds, a number k, and the greatest norms of any k records together, of one entity or of several.
+def sums_of(rows, records):
+    """What so many records together can change, of one entity or of several.
 
     Records of different entities change different counts, so the columns come twice: for two entities.
     """
+    two = [np.concatenate(pair) for row in rows for pair in ((row, 0 * row), (0 * row, row))]
+    return np.array([sum(chosen) for chosen in combinations_with_replacement(two, records)])
+
+
+@cache
+def units():
+    """Small worlds, a number k, and the greatest norms of any k records together."""
     chance = random.Random(20400401)
     found = []
     for world, most in zip(worlds(), most_changed_in_worlds(), strict=True):
-        rows = [row for maps in world[:1] for row in changes(maps)]
-        if len(world) > 1 or not most.l1 or len(rows) > 12:
+        if len(world) > 1 or not most.l1 or len(rows := changes(world[0])) > 12:
             continue
         records = chance.choice([1, 2, 3])
-        two = [np.concatenate(pair) for row in rows for pair in ((row, 0 * row), (0 * row, row))]
-        sums = [sum(chosen) for chosen in combinations_with_replacement(two, records)]
-        found.append((world, records, (max(int((each**2).sum()) for each in sums), max(int(s.sum()) for s in sums))))
+        sums = sums_of(rows, records)
+        found.append((world, records, (int((sums**2).sum(axis=1).max()), int(sums.sum(axis=1).max()))))
     return tuple(found)
 
 
@@ -232,10 +240,8 @@ def test_a_wrong_formula_of_units_is_rejected():
 
 def test_a_changed_unit_moves_counts_by_twice_the_square_of_an_added_one_and_no_more():
     for world, records, norms in units()[:60]:
-        rows = changes(world[0])[:8]
-        two = [np.concatenate(pair) for row in rows for pair in ((row, 0 * row), (0 * row, row))]
-        sums = [sum(chosen) for chosen in combinations_with_replacement(two, min(records, 2))]
-        worst = max(int(((one - other) ** 2).sum()) for one in sums for other in sums)
+        sums = sums_of(changes(world[0])[:8], min(records, 2))
+        worst = ((sums[:, None] - sums) ** 2).sum(axis=2).max()
         assert worst <= 2 * norms[0]
     for world, records, norms in units():  # all records move from one entity to the other
         most = max(changes(world[0]), key=lambda row: int(row.sum()))

@@ -9,9 +9,11 @@ import signal
 import subprocess
 import sys
 from functools import partial
+from importlib import import_module
 
 import pytest
 
+from tests.commands import done
 from tests.conftest import SMALL_EXAMPLE
 from tests.faults.commands import code_of_command, ended
 from tests.inside import (
@@ -21,13 +23,15 @@ from tests.inside import (
     RunFailed,
     RunOptions,
     SpendLogFile,
+    functions_demo_module,
     output_folder_module,
     people_accounts_module,
     planner_module,
     run_files,
     run_module,
+    write_demo_census,
 )
-from tests.worlds.people import write_random_world
+from tests.worlds.people import GEOGRAPHIES, write_random_world
 
 SMALL = [SMALL_EXAMPLE / "parameters", SMALL_EXAMPLE / "data"]
 MOMENTS = {
@@ -50,12 +54,16 @@ FAULTS = {
 """By what is told of them."""
 CODES = {"SIGINT": 130, "SIGTERM": 143, "SIGHUP": 129}
 SIGNALS = ["SIGINT", *(pytest.param(name, marks=pytest.mark.slow) for name in ("SIGTERM", "SIGHUP"))]
+LOADED_LATE = ("safetab.cli.plan_tables", "safetab.cli.progress", "safetab.cli.summaries", "pyarrow.dataset")
 SPENT = r"rho [0-9.]+ \(US pass\) and rho [0-9.]+ \(PR pass\) count as spent \(run ([0-9a-f]{16})\)\."
 
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory):
-    return write_random_world(tmp_path_factory.mktemp("spent"), 3, people=60, budget=1)
+    """Each pass has one level."""
+    budgets = {f"privacy_budget_p_level_{n}_{area}": 0 for n in (1, 2) for area in GEOGRAPHIES}
+    budgets |= {"privacy_budget_p_level_2_state": 1, "privacy_budget_p_level_2_pr_state": 1}
+    return write_random_world(tmp_path_factory.mktemp("spent"), 3, **budgets)
 
 
 @pytest.fixture(scope="module")
@@ -67,6 +75,9 @@ def server():
 
 
 def serve():
+    done("plan", "--help")
+    for late in LOADED_LATE:
+        import_module(late)
     for line in sys.stdin:
         ending = ended(partial(faulty_command, *json.loads(line)))
         print(json.dumps([ending.code, ending.stdout, ending.stderr]), flush=True)  # noqa: T201
@@ -78,10 +89,9 @@ def faulty_command(moment, fault, *given):
     original = getattr(place, name)
 
     def fail():
-        if fault in CODES:
-            signal.raise_signal(signal.Signals[fault])
-        else:
+        if fault in FAULTS:
             raise FAULTS[fault]
+        signal.raise_signal(signal.Signals[fault])
 
     def before(*arguments):
         fail()
@@ -109,12 +119,12 @@ def run(server, world, tmp_path):
     """Gives what the terminal shows as one line, and the confidential log."""
 
     def run(moment, fault, *more, data=world.data):
-        temporary = tmp_path / "temp"
+        out, temporary = tmp_path / "out", tmp_path / "temp"
         temporary.mkdir()
-        given = (world.parameters, data, tmp_path / "out", "--temp", temporary, "--threads", 2, *more)
+        given = (world.parameters, data, out, "--temp", temporary, "--threads", 2, *more)
         code, _, stderr = ending_of(server, moment, fault, "run", *given)
         assert code == CODES.get(fault, 3), stderr
-        assert not (tmp_path / "out").exists()
+        assert not out.exists()
         assert list(temporary.iterdir()) == []
         return " ".join(stderr.split()), (tmp_path / "out.confidential.log").read_text()
 
@@ -194,8 +204,8 @@ def test_a_failure_before_the_charge_says_that_nothing_was_spent(run, tmp_path):
 
 def test_a_charge_that_could_not_be_written_points_at_the_spend_log(run, tmp_path):
     shown, _ = run("while it is charged", "is full", *kept_in(tmp_path))
-    asked = f"`safetab spend {tmp_path}/spend.log` shows whether run "
-    assert re.search(rf"{re.escape(asked)}[0-9a-f]{{16}} counts as spent\.$", shown)
+    asked = re.escape(f"`safetab spend {tmp_path}/spend.log` shows whether run ")
+    assert re.search(rf"{asked}[0-9a-f]{{16}} counts as spent\.$", shown)
 
 
 @pytest.mark.parametrize("fault", ["SIGINT", pytest.param("out of memory", marks=pytest.mark.slow)])
@@ -218,6 +228,10 @@ def test_a_command_that_only_reads_says_no_more_than_that_it_was_interrupted(nam
     assert ending_of(server, "while it plans", name, "plan", *SMALL) == (CODES[name], "", "Interrupted.\n")
 
 
+def process_of(program, *given):
+    return subprocess.run([sys.executable, "-c", program, *given], capture_output=True, text=True, check=False)
+
+
 @pytest.mark.parametrize(
     "moment", ["safetab.cli.progress", pytest.param("safetab.pipeline.run", marks=pytest.mark.slow)]
 )
@@ -233,10 +247,9 @@ class InterruptedAt:
 sys.meta_path.insert(0, InterruptedAt())
 from safetab.cli.start import main; main()
 """
-    command = [sys.executable, "-c", program, "run", *map(str, SMALL), tmp_path / "out"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout) == (130, "")
-    assert done.stderr == "Interrupted. Nothing was released. Nothing was spent.\n"
+    ending = process_of(program, "run", *SMALL, tmp_path / "out")
+    assert (ending.returncode, ending.stdout) == (130, "")
+    assert ending.stderr == "Interrupted. Nothing was released. Nothing was spent.\n"
 
 
 def test_python_is_told_too(world, tmp_path, monkeypatch):
@@ -249,20 +262,25 @@ def test_python_is_told_too(world, tmp_path, monkeypatch):
         run_files(*world, tmp_path / "out", options)
 
 
+def small_tour(out):
+    """A tour of few people that is interrupted after all noise."""
+    functions_demo_module.write_demo_census = partial(write_demo_census, people=1_000)
+    return faulty_command("after all noise", "SIGINT", "demo", out)
+
+
 def test_the_tour_has_written_nothing(tmp_path):
     """In a process of its own: threads that read its Parquet files hang in a fork."""
-    program = f"import sys; from {__name__} import faulty_command; sys.exit(faulty_command(*sys.argv[1:]))"
-    command = [sys.executable, "-c", program, "after all noise", "SIGINT", "demo", tmp_path / "tour"]
-    ended = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert ended.returncode == 130
-    assert ended.stderr.endswith("\nInterrupted. Nothing was written.\n")
+    program = f"import sys; from {__name__} import small_tour; sys.exit(small_tour(sys.argv[1]))"
+    ending = process_of(program, tmp_path / "tour")
+    assert ending.returncode == 130
+    assert ending.stderr.endswith("\nInterrupted. Nothing was written.\n")
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_limit_that_was_set_is_not_said_to_be_unwritten(server, tmp_path):
     """Once it is in the log, an interrupt has nothing to stop."""
     log = tmp_path / "spend.log"
-    given = ("spend", log, "--dataset", "a", "--set-limit", "4", "--unit", "rho")
+    given = f"spend {log} --dataset a --set-limit 4 --unit rho".split()
     code, _, stderr = ending_of(server, "once a limit is set", "SIGINT", *given)
     assert code == 0, stderr
     assert "Interrupted" not in stderr

@@ -26,8 +26,8 @@ from tests.inside import (
     write_site,
 )
 from tests.site_files import SiteFiles
-from tests.worlds.households import write_household_world
-from tests.worlds.people import write_random_world
+from tests.stored_formats import LATEST, PERSONS
+from tests.worlds.people import EXACT
 from tests.worlds.world import KEY
 
 ABOUT = """[about]
@@ -47,11 +47,14 @@ STATED = ReadingPublication(
 def outputs(releases, tmp_path_factory):
     """People and households of one census, and people of another."""
     folder = tmp_path_factory.mktemp("isles")
-    people = write_random_world(folder / "p", 21, people=60, max_race_codes=3)
+    people = PERSONS.copy(folder)
+    levels = {
+        f"privacy_budget_p_level_{n}_{area}": EXACT * (n - 1) for n in (1, 2) for area in ("usa", "state", "county")
+    }
+    people.configure(run_pr=False, **levels)
     (people.parameters / "about.toml").write_text(ABOUT)
-    homes = write_household_world(folder / "h", 21, budget=0.3, people=60)
-    made = {"people": people.run(folder / "people"), "homes": homes.run(folder / "homes")}
-    return made | {"others": releases.people(2, people=60, budget=1).out}
+    others = releases.people(2, people=60, budget=1).out
+    return {"people": people.run(folder / "people"), "homes": LATEST / "households", "others": others}
 
 
 @pytest.mark.parametrize(
@@ -73,7 +76,7 @@ def test_a_mistake_in_about_toml_is_named(text, sentence, tmp_path):
 
 
 def test_a_run_refuses_a_wrong_about_toml_and_a_second_one(tmp_path):
-    world = write_random_world(tmp_path / "w", 3)
+    world = PERSONS.copy(tmp_path / "w")
     (world.parameters / "about.toml").write_text("[about]\ntitel = 'a'\n")
     with pytest.raises(InvalidInput, match=r'about.titel: unknown key. Did you mean "title"\?'):
         safetab.run(*world, tmp_path / "out", test_key=KEY)
@@ -108,7 +111,7 @@ def test_it_travels_with_the_release(outputs, tmp_path):
 
 def test_a_release_without_it_says_so(outputs, tmp_path):
     assert open_release_folder(outputs["homes"]).facts.publication is None
-    assert "The publisher is not named." in (outputs["homes"] / "report.html").read_text()
+    assert "The publisher is not named." in (outputs["others"] / "report.html").read_text()
     write_site(outputs["homes"], tmp_path / "site")
     said = SiteFiles(tmp_path / "site").facts["publication"]
     assert said["agencyAndYear"] == "The publisher is not named."
