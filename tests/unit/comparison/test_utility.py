@@ -37,7 +37,8 @@ TRACT = "(TRACT, Detailed)"
 def census(tmp_path_factory):
     """Of the states alone."""
     census = World.of(write_small_census(tmp_path_factory.mktemp("utility") / "census", people=2_000, tracts=8))
-    census.configure(run_pr=False)
+    unused = [f"privacy_budget_p_level_{level}" for level in ("1_usa", "1_state", "2_place", "1_aiannh", "2_aiannh")]
+    census.configure(run_pr=False, **dict.fromkeys(unused, 0))
     return census
 
 
