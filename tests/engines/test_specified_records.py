@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import shutil
 from collections import Counter
+from unittest.mock import Mock
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -17,7 +18,16 @@ from tests.specified.agreement import differences, errors, findings, fingerprint
 from tests.specified.judge import AREA, FIELD, UNIT, Judge
 from tests.specified.judged_codes import CODE, GAP, MOST
 from tests.worlds.specified.random_world import write_foreign_world
-from tests.worlds.specified.small_world import AREAS, CODES, census_of, nz_keys, of_lists, row_of, write_rows
+from tests.worlds.specified.small_world import (
+    AREAS,
+    CODES,
+    census_of,
+    nz_keys,
+    of_lists,
+    row_of,
+    write_rows,
+    write_specification,
+)
 
 ENDINGS = (".txt", ".csv", ".csv.gz", ".parquet")
 WRONG = ("", "-", "x", "000", "29", "1e3", "Z", "130", "010;011;;012")
@@ -145,6 +155,7 @@ def broken(rule, rows=1):
 
 SEX, CODE_RULE = "must be one of 1, 2, 3", "must be a code of ethnicity.csv"
 ANSWERS = "must be codes of ethnicity.csv, separated by ;"
+EIGHT = ["11111"] * 8
 NO_BLANKS = ", without blanks around it"
 WRONG_TEXTS = """
 PIN=abcd OK=yes ROOMS=0 RESIDENT=01 AGE=121 AGE=1.0 GENDER=X SA1=secret ETH1= ETH2=xyz ETH3=21111
@@ -229,19 +240,19 @@ def test_a_required_answer_is_asked_for_after_rows_whose_answers_are_all_residua
 
 
 @pytest.mark.parametrize(
-    ("use", "answers", "rule"),
+    ("use", "answers", "rules"),
     [
-        ({}, 8, None),
-        ({}, 9, "must have at most 8 answers"),
-        ({"ethnicity": 2}, 9, None),
-        ({"ethnicity": 2}, ";zzz", ANSWERS),
+        ({}, EIGHT, []),
+        ({}, [*EIGHT, "11111"], ["must have at most 8 answers"]),
+        ({"ethnicity": 2}, [*EIGHT, "11111"], []),
+        ({"ethnicity": 2}, [*EIGHT, "11111", "zzz"], [ANSWERS]),
     ],
 )
-def test_a_list_may_hold_eight_answers_unless_only_the_first_count(use, answers, rule, tmp_path):
+def test_a_list_may_hold_eight_answers_unless_only_the_first_count(use, answers, rules, tmp_path):
     keys = of_lists()
     keys["privacy"]["use"] = use
-    text = ";".join(["11111"] * (answers if isinstance(answers, int) else 9)) + (answers if rule == ANSWERS else "")
-    assert errors(*census_of(tmp_path, [row_of_list(text)], keys)) == ([("ETH", broken(rule))] if rule else [])
+    world = census_of(tmp_path, [row_of_list(";".join(answers))], keys)
+    assert errors(*world) == [("ETH", broken(rule)) for rule in rules]
 
 
 def test_a_unit_may_have_so_many_records_and_no_more(tmp_path):
@@ -261,15 +272,14 @@ def test_lists_of_a_parquet_file_are_texts_of_answers(tmp_path):
     lists = [["11111", "21111"], None, [], ["31111"], ["99999", "33111"], ["11111", "21111", "31111"]] * 20
     rows = [row_of_list("")] * len(lists)
     world = census_of(tmp_path, rows, of_lists(required=False))
-    for first, found in (
-        (lists[0], []),
-        (["11111;21111"], [("ETH", broken(f"{ANSWERS}, or missing"))]),
-        (["11111", None, "21111"], [("ETH", broken("after the first missing answer none may follow"))]),
+    for first, rule in (
+        (["11111;21111"], f"{ANSWERS}, or missing"),
+        (["11111", None, "21111"], "after the first missing answer none may follow"),
+        (lists[0], None),
     ):
         write_columns(world, rows, ETH=pa.array([first, *lists[1:]], pa.list_(pa.string())), EXTRA=[1.5] * len(rows))
-        assert errors(*world) == found
-        if not found:
-            assert differences(*world) == []
+        assert errors(*world) == ([("ETH", broken(rule))] if rule else [])
+    assert differences(*world) == []
 
 
 def test_integers_and_truth_values_of_a_parquet_file_are_their_texts(tmp_path):
@@ -304,26 +314,24 @@ def test_every_value_that_is_counted_changes_the_fingerprint(tmp_path):
 def test_lines_are_read_by_the_compiled_loop_whatever_the_length_of_ids(separator, lengths, tmp_path, monkeypatch):
     monkeypatch.setattr(text_module, "compiling_pays", lambda *_, **__: True)
     monkeypatch.setattr(text_module, "_FEW_VALUES", 4)
-    by_arrow = []
-    read = text_module.batch_by_arrow
-    monkeypatch.setattr(text_module, "batch_by_arrow", lambda *given: by_arrow.append(1) or read(*given))
+    by_arrow = Mock(wraps=text_module.batch_by_arrow)
+    monkeypatch.setattr(text_module, "batch_by_arrow", by_arrow)
     dice, keys = random.Random(1), nz_keys()
     keys["records"]["separator"] = separator
     keys["tables"][0]["shapes"][1] |= {"by": ["age"], "breaks": {"age": list(range(121))}}
-    codes = [line.split(",")[0] for line in CODES.splitlines()[1:6]]
     for length in lengths:
         ids = [f"{number:0{length}d}" for number in range(1, 5)]
         areas = AREAS.replace("7000", "0" * (length - 3))
 
         def row(ids=ids):
-            age, gender = str(dice.randint(0, 120)), dice.choice("123")
-            return row_of(SA1=dice.choice(ids), AGE=age, GENDER=gender, ETH1=dice.choice(codes))
+            age, code = str(dice.randint(0, 120)), dice.choice(CODES.splitlines()[1:6])[:5]
+            return row_of(SA1=dice.choice(ids), AGE=age, GENDER=dice.choice("123"), ETH1=code)
 
         rows = [row() for _ in range(500)]
-        world = census_of(tmp_path / str(length), rows, keys, areas=areas)
+        world = write_specification(tmp_path / str(length), keys, None, {"areas.csv": areas})
         write_rows(world.data, rows, ".csv", separator)
         assert differences(*world) == []
-        assert bool(by_arrow) == (length > 16)
+        assert by_arrow.called == (length > 16)
 
 
 def test_text_that_is_not_utf8_is_refused_even_where_any_text_is_right(tmp_path):

@@ -186,12 +186,14 @@ def test_a_ratio_without_an_end_is_not_drawn(two):
         (two[1] / nothing).plot()
 
 
+LEVELS = "nation state county tract place aiannh"
+
+
 def test_areas_and_groups_are_listed_and_found(release):
     assert [one.name for one in release.areas("county", within="Rhode Island")] == [
         f"{name} County, Rhode Island" for name in ("Bristol", "Kent", "Newport", "Providence", "Washington")
     ]
-    levels = "nation state county tract place aiannh"
-    assert len(release.areas()) == sum(len(release.areas(level)) for level in levels.split())
+    assert len(release.areas()) == sum(len(release.areas(level)) for level in LEVELS.split())
     found = release.find("DONA county")
     assert [one.region_id for one in found.areas if one.geography.label == "COUNTY"] == ["35013"]
     assert {one.name for one in release.find("hmong").groups} == {"Hmong alone", "Hmong alone or in any combination"}

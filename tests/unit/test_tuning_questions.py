@@ -125,13 +125,14 @@ def test_the_best_margins_spend_the_whole_total(production, total):
     proportions = dict(zip(production.levels, margins, strict=False))
     found = best_margins(production, US_PASS, Fraction(total), proportions)
     assert (found.spent, found.left, sum(found.budgets.values())) == (total, 0, total)
-    for level, budget in found.budgets.items():
-        tuned = production.with_budgets({level: budget}).levels[level]
-        assert tuned.design.margin(SEX_BY_AGE_4.kind("cell")) == found.margins[level]
+    tuned, cell = production.with_budgets(found.budgets).levels, SEX_BY_AGE_4.kind("cell")
+    assert {level: tuned[level].design.margin(cell) for level in found.budgets} == found.margins
 
     def least_budgets(steps):
-        margins = {level: ceil(steps * proportions[level] / 1000) for level in found.margins}
-        return {level: least_budget(production.levels[level], margin).budget for level, margin in margins.items()}
+        return {
+            level: least_budget(production.levels[level], ceil(steps * proportions[level] / 1000)).budget
+            for level in found.margins
+        }
 
     # the first thousandths of the proportions that the total pays for; the rest raises all budgets alike
     steps = bisect_left(range(10**6), True, lo=1, key=lambda one: sum(least_budgets(one).values()) <= total)
