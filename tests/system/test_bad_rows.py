@@ -154,9 +154,10 @@ def test_a_broken_public_file_hides_no_bad_row(damage, told, expected, world, lo
     assert "person-records.txt, line 3\n" in log.read_text()
 
 
-@pytest.mark.parametrize("command", ["validate {}/langauges {}", "plan {}/langauges {}", "run {}/langauges {} {}/out"])
+@pytest.mark.parametrize("command", ["validate {0} {1}", "plan {0} {1}", "run {0} {1} {1}/out"])
 def test_a_directory_that_is_not_there_is_one_sentence(command, tmp_path):
-    assert refused(*command.replace("{}", str(tmp_path)).split()) == f"{tmp_path / 'langauges'} does not exist."
+    nothing = tmp_path / "langauges"
+    assert refused(*command.format(nothing, tmp_path).split()) == f"{nothing} does not exist."
 
 
 def test_good_rows_of_a_broken_configuration_have_no_finding(world):

@@ -131,34 +131,33 @@ MEASURED = "measurements/us.parquet"
 STATE = "release/numbers/geography_level=STATE/detailed-sex-by-age.parquet"
 TRACT = "release/numbers/geography_level=TRACT/*.parquet"
 
+# the file, the row, the field and its new text, and what is said
 FIELDS = """
-t1/us.csv row 1 field 3 4711 -> COUNT is not the sum of the group's noisy numbers: row 1
-t1/us.csv row 3 field 3 -1 -> COUNT is negative, which is not allowed
-t1/us.csv row 2 field 3 1.5 -> a row has the wrong number of fields, or a COUNT that is no
-t1/us.csv row 2 field 0 99 -> REGION_ID is not that of the next
-t1/us.csv row 2 field 1 TOWN -> REGION_TYPE is not that of the next
-t1/us.csv row 2 field 2 0000 -> ITERATION_CODE is not that
-t1/us.csv row 0 field 3 count -> the header is not what it must be
-t2/us.csv row 1 field 6 999 -> COUNT is not the sum of the group's noisy numbers: row 1
-t2/us.csv row 5 field 6 999 -> COUNT is not the sum of the group's noisy
-t2/us.csv row 2 field 3 7 -> AGESTART is not that of the group's table
+t1/us.csv | 1 | 3 | 4711 | COUNT is not the sum of the group's noisy numbers: row 1
+t1/us.csv | 3 | 3 | -1 | COUNT is negative, which is not allowed
+t1/us.csv | 2 | 3 | 1.5 | a row has the wrong number of fields, or a COUNT that is no
+t1/us.csv | 2 | 0 | 99 | REGION_ID is not that of the next
+t1/us.csv | 2 | 1 | TOWN | REGION_TYPE is not that of the next
+t1/us.csv | 2 | 2 | 0000 | ITERATION_CODE is not that
+t1/us.csv | 0 | 3 | count | the header is not what it must be
+t2/us.csv | 1 | 6 | 999 | COUNT is not the sum of the group's noisy numbers: row 1
+t2/us.csv | 5 | 6 | 999 | COUNT is not the sum of the group's noisy
+t2/us.csv | 2 | 3 | 7 | AGESTART is not that of the group's table
 """
 FIELDS_AFTER_STEPS = """
-t1/us.csv row 1 field 3 4711 -> COUNT is not that of the release: row 1
-t1/us.csv row 2 field 0 99 -> REGION_ID is not that of the release: row 2
-t1/us.csv row 0 field 3 count -> the header is not what it must be
-t2/us.csv row 2 field 3 7 -> AGESTART is not that of the release
-t2/us.csv row 1 field 5 2 -> SEX is not that of the release: row 1
+t1/us.csv | 1 | 3 | 4711 | COUNT is not that of the release: row 1
+t1/us.csv | 2 | 0 | 99 | REGION_ID is not that of the release: row 2
+t1/us.csv | 0 | 3 | count | the header is not what it must be
+t2/us.csv | 2 | 3 | 7 | AGESTART is not that of the release
+t2/us.csv | 1 | 5 | 2 | SEX is not that of the release: row 1
 """
 
 
 def field_changes(table, folder=""):
     """What changes one field of a text file, and what is said of it."""
-    lines = [line.split(" -> ") for line in table.strip().splitlines()]
-    places = [(*place.split(), said) for place, said in lines]
     return [
         (field_changed(folder + file, int(row), int(at), new), f"{folder}{file}: {said}")
-        for file, _, row, _, at, new, said in places
+        for file, row, at, new, said in cases_of(table)
     ]
 
 

@@ -63,9 +63,8 @@ def test_equal_folders_have_no_difference(tmp_path):
         "Areas were not compared: they lie in DATA. Give --data DATA to compare them."
     )
     document = json.loads(diff(PARAMETERS, copy, "--data", DATA, "--json").stdout)
-    assert {key: document[key] for key in ("before", "after", "is_equal", "areas_compared", "differences")} == {
-        "before": str(PARAMETERS), "after": str(copy), "is_equal": True, "areas_compared": True, "differences": [],
-    }  # fmt: skip
+    answer = {"is_equal": True, "areas_compared": True, "differences": []}
+    assert document == document | answer | {"before": str(PARAMETERS), "after": str(copy)}
     assert len(safetab.diff(NZ, NZ)) == 0
 
 
@@ -86,12 +85,11 @@ def test_whose_numbers_they_are_and_the_reader_are_compared(tmp_path):
 
 
 def test_a_loss_is_that_of_the_protected_unit(tmp_path):
-    parameters = write_household_world(tmp_path / "world", 3).parameters
-    other = shutil.copytree(parameters, tmp_path / "other")
-    config = json.loads((other / "config.json").read_text())
-    name = next(key for key in config if key.startswith("privacy_budget") and config[key])
-    (other / "config.json").write_text(json.dumps(config | {name: 7}))
-    printed = str(safetab.diff(parameters, other))
+    world = write_household_world(tmp_path / "world", 3)
+    other = world.copy(tmp_path / "other")
+    name = next(key for key, value in world.config().items() if key.startswith("privacy_budget") and value)
+    other.configure(**{name: 7})
+    printed = str(safetab.diff(world.parameters, other.parameters))
     assert "any household in this run" in printed
     assert "person" not in printed
 
