@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import shutil
 from contextlib import closing
 from dataclasses import replace
 
@@ -26,60 +25,70 @@ from tests.inside import US as US_CENSUS
 from tests.person_forms import as_text, parquet_of_text, people_of
 from tests.plain_engine import PlainEngine, plain_sums
 from tests.worlds.people import PERSON_HEADER, problems_with, write_random_world
-from tests.worlds.world import World
 
 US, PR = "us", "pr"
 SECRET = bytes(range(32))
 COLUMNS = PERSON_HEADER.split("|")
 
 
+def write(folder):
+    return write_random_world(folder / "world", 3, people=60, max_race_codes=8)
+
+
 @pytest.fixture
 def world(tmp_path):
-    return write_random_world(tmp_path / "world", 3, people=60, max_race_codes=8)
+    return write(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def before(tmp_path_factory):
+    """The fingerprints of such a world."""
+    return fingerprints(write(tmp_path_factory.mktemp("before")))
+
+
+def local_engine(world, threads=2):
+    inputs, settings = engine_inputs(world), EngineSettings(world.data.parent, threads=threads)
+    return closing(LocalEngine(inputs.persons, inputs.files, settings, lambda _: None))
 
 
 def fingerprints(world, secret=SECRET, threads=2):
     """What both engines say, which must be the same."""
     inputs = engine_inputs(world)
-    engine = LocalEngine(
-        inputs.persons, inputs.files, EngineSettings(world.data.parent, threads=threads), lambda _: None
-    )
     judge = PlainEngine(inputs.persons, inputs.files)
-    found = engine.check()
-    assert found == judge.check()
-    assert problems_with(found) == ()
-    found = engine.fingerprint(secret)
-    assert found == judge.fingerprint(secret)
-    engine.close()
+    with local_engine(world, threads) as engine:
+        found = engine.check()
+        assert found == judge.check()
+        assert problems_with(found) == ()
+        found = engine.fingerprint(secret)
+        assert found == judge.fingerprint(secret)
     return found
 
 
-def with_people(world, rows, folder):
-    changed = World(folder / "parameters", folder / "data")
-    shutil.copytree(world.parameters, changed.parameters)
-    shutil.copytree(world.data, changed.data)
-    as_text(changed.data, rows)
-    return changed
+def of_people(world, rows):
+    """The fingerprints of the world with these people."""
+    as_text(world.data, rows)
+    return fingerprints(world)
 
 
-def test_zeros_before_an_age_do_not_matter(world, tmp_path):
-    rows = ["000" + row for row in people_of(world)]
-    assert fingerprints(with_people(world, rows, tmp_path / "zeros")) == fingerprints(world)
+def in_us(rows):
+    """The places of people of one state."""
+    return [number for number, row in enumerate(rows) if row.split("|")[3] == "01"]
 
 
-def test_parameters_and_threads_do_not_matter(world):
-    expected = fingerprints(world)
+def test_zeros_before_an_age_do_not_matter(world, before):
+    assert of_people(world, ["000" + row for row in people_of(world)]) == before
+
+
+def test_parameters_and_threads_do_not_matter(world, before):
     world.configure(max_race_codes=1, state_filter_us=["44"], privacy_defn="puredp", run_pr=False)
-    assert fingerprints(world, threads=1) == expected
+    assert fingerprints(world, threads=1) == before
 
 
 def test_a_file_that_changed_after_it_was_checked_is_at_fault(world):
     path, rows = world.data / "person-records.parquet", people_of(world)
     (world.data / "person-records.txt").unlink()
     parquet_of_text(world.data, rows)
-    inputs = engine_inputs(world)
-    settings = EngineSettings(world.data.parent)
-    with closing(LocalEngine(inputs.persons, inputs.files, settings, lambda _: None)) as engine:
+    with local_engine(world) as engine:
         assert problems_with(engine.check()) == ()
         whole = path.read_bytes()
         path.write_bytes(whole[: len(whole) // 2])
@@ -90,9 +99,8 @@ def test_a_file_that_changed_after_it_was_checked_is_at_fault(world):
 
 
 def test_a_value_that_changed_after_it_was_checked_is_not_shown(world):
-    path, inputs = world.data / "person-records.txt", engine_inputs(world)
-    settings = EngineSettings(world.data.parent)
-    with closing(LocalEngine(inputs.persons, inputs.files, settings, lambda _: None)) as engine:
+    path = world.data / "person-records.txt"
+    with local_engine(world) as engine:
         assert problems_with(engine.check()) == ()
         header, first, *rest = path.read_text().split("\n")
         path.write_text("\n".join([header, "secret" + first, *rest]))
@@ -100,36 +108,26 @@ def test_a_value_that_changed_after_it_was_checked_is_not_shown(world):
             engine.fingerprint(SECRET)
 
 
-OTHER_VALUES = {
-    "QAGE": "99",
-    "QSEX": None,  # the other one
-    "HOUSEHOLDER": None,
-    "CENRACE": "63",
-    **{f"QRACE{position}": "8999" for position in range(1, 9)},
-    "QSPAN": "1000",
-}
+RACES = [f"QRACE{position}" for position in range(1, 9)]
+OTHER_VALUES = {"QAGE": "99", "CENRACE": "63", "QSPAN": "1000"} | dict.fromkeys(RACES, "8999")
 
 
-def eight_codes(row):
-    fields = row.split("|")
-    return "|".join([*fields[:8], *(["1000"] * 8), "9950"])
-
-
-@pytest.mark.parametrize("column", [column for column in COLUMNS if column in OTHER_VALUES])
-def test_every_column_matters(column, world, tmp_path):
+def test_every_column_matters(world):
     rows = people_of(world)
-    number = next(number for number, row in enumerate(rows) if row.split("|")[3] == "01")
-    rows[number] = eight_codes(rows[number])
-    before = fingerprints(with_people(world, rows, tmp_path / "before"))
-    fields = rows[number].split("|")
-    other = {"1": "2", "2": "1", "True": "False", "False": "True"}
-    old = fields[COLUMNS.index(column)]
-    fields[COLUMNS.index(column)] = OTHER_VALUES[column] or other[old]
-    assert fields[COLUMNS.index(column)] != old
-    rows[number] = "|".join(fields)
-    after = fingerprints(with_people(world, rows, tmp_path / "after"))
-    assert after[US] != before[US]
-    assert after[PR] == before[PR]
+    number = in_us(rows)[0]
+    person = dict(zip(COLUMNS, rows[number].split("|"), strict=True))
+    person |= dict.fromkeys(RACES, "1000") | {"QSPAN": "9950"}
+
+    def of_person(**other):
+        return of_people(world, [*rows[:number], "|".join((person | other).values()), *rows[number + 1 :]])
+
+    before, other = of_person(), {"1": "2", "2": "1", "True": "False", "False": "True"}
+    others = OTHER_VALUES | {column: other[person[column]] for column in ("QSEX", "HOUSEHOLDER")}
+    for column, value in others.items():
+        assert value != person[column]
+        after = of_person(**{column: value})
+        assert after[US] != before[US], column
+        assert after[PR] == before[PR], column
 
 
 @pytest.mark.parametrize("part", range(3, 7))
@@ -140,49 +138,32 @@ def test_every_part_of_the_block_matters(part, world):
     assert plain_sums(SECRET, person)[2:] != plain_sums(SECRET, moved)[2:]
 
 
-def test_who_has_which_value_matters(world, tmp_path):
+def test_who_has_which_value_matters(world, before):
     """Two people swap their ages: every column by itself has the same values as before."""
     rows = people_of(world)
-    first, second = _two_with_other_ages(rows)
+    first, *others = in_us(rows)
+    ages, rest = zip(*(row.split("|", 1) for row in rows), strict=True)
+    second = next(one for one in others if int(ages[one]) != int(ages[first]) and rest[one] != rest[first])
     swapped = list(rows)
-    for one, other in ((first, second), (second, first)):
-        swapped[one] = "|".join([rows[other].split("|")[0], *rows[one].split("|")[1:]])
-    assert sorted(row.split("|")[0] for row in swapped) == sorted(row.split("|")[0] for row in rows)
-    assert fingerprints(with_people(world, swapped, tmp_path / "swapped"))[US] != fingerprints(world)[US]
+    swapped[first], swapped[second] = f"{ages[second]}|{rest[first]}", f"{ages[first]}|{rest[second]}"
+    assert of_people(world, swapped)[US] != before[US]
 
 
-def _two_with_other_ages(rows):
-    of_state = [number for number, row in enumerate(rows) if row.split("|")[3] == "01"]
-    first = of_state[0]
-    second = next(
-        number
-        for number in of_state
-        if int(rows[number].split("|")[0]) != int(rows[first].split("|")[0])
-        and rows[number].split("|")[1:] != rows[first].split("|")[1:]
-    )
-    return first, second
-
-
-@pytest.mark.parametrize("change", ["one more", "one less", "one twice for another"])
-def test_how_often_a_record_is_there_matters(change, world, tmp_path):
+def test_how_often_a_record_is_there_matters(world, before):
     rows = people_of(world)
-    of_state = [number for number, row in enumerate(rows) if row.split("|")[3] == "01"]
-    changed = {
-        "one more": [*rows, rows[of_state[0]]],
-        "one less": rows[: of_state[0]] + rows[of_state[0] + 1 :],
-        "one twice for another": [
-            rows[of_state[1]] if number == of_state[0] else row for number, row in enumerate(rows)
-        ],
-    }[change]
-    after, before = fingerprints(with_people(world, changed, tmp_path / "changed")), fingerprints(world)
-    assert after[US] != before[US]
-    assert after[PR] == before[PR]
+    one, other, *_ = in_us(rows)
+    twice = [*rows[:one], rows[other], *rows[one + 1 :]]
+    for changed in ([*rows, rows[one]], [*rows[:one], *rows[one + 1 :]], twice):
+        after = of_people(world, changed)
+        assert after[US] != before[US]
+        assert after[PR] == before[PR]
 
 
-def test_people_of_no_pass_do_not_matter(world, tmp_path):
+def test_people_of_no_pass_do_not_matter(world, before):
     rows = people_of(world)
-    elsewhere = "|".join([*rows[0].split("|")[:3], "60", "001", "000100", "1000", *rows[0].split("|")[7:]])
-    assert fingerprints(with_people(world, [*rows, elsewhere], tmp_path / "more")) == fingerprints(world)
+    fields = rows[0].split("|")
+    elsewhere = "|".join([*fields[:3], "60", "001", "000100", "1000", *fields[7:]])
+    assert of_people(world, [*rows, elsewhere]) == before
 
 
 PEOPLE = [
@@ -236,8 +217,8 @@ def test_a_record_too_large_for_exact_sums_is_refused_where_its_layout_is_made()
         replace(PERSON_RECORD, attribute=(sex, replace(age, field=replace(age.field, maximum=room + 1))))
 
 
-def test_another_secret_gives_another_fingerprint(world):
-    assert set(fingerprints(world).values()).isdisjoint(fingerprints(world, secret=bytes(32)).values())
+def test_another_secret_gives_another_fingerprint(world, before):
+    assert set(before.values()).isdisjoint(fingerprints(world, secret=bytes(32)).values())
 
 
 @pytest.mark.slow
@@ -265,8 +246,8 @@ def test_the_largest_values_do_not_overflow():
         assert list(fingerprint.sums_of_columns(columns)) == [plain_sums(secret, largest)]
 
 
-def test_values_in_a_dictionary_that_no_row_has_do_not_matter(world):
-    expected, rows = fingerprints(world), people_of(world)
+def test_values_in_a_dictionary_that_no_row_has_do_not_matter(world, before):
+    rows = people_of(world)
     (world.data / "person-records.txt").unlink()
     columns = {}
     for name, texts in zip(COLUMNS, zip(*(row.split("|") for row in rows), strict=True), strict=True):
@@ -274,4 +255,4 @@ def test_values_in_a_dictionary_that_no_row_has_do_not_matter(world):
         indices = pa.array([distinct.index(text) for text in texts], pa.int32())
         columns[name] = pa.DictionaryArray.from_arrays(indices, pa.array([*distinct, "no such value", ""]))
     pq.write_table(pa.table(columns), world.data / "person-records.parquet")
-    assert fingerprints(world) == expected
+    assert fingerprints(world) == before

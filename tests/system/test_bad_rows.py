@@ -1,14 +1,14 @@
 """Rows that break a rule: how many is for the terminal, where they are for the confidential log, their values for nobody."""
 
 import re
-from pathlib import Path
 
 import pytest
 
+from tests import person_forms
+from tests.cases import cases_of
 from tests.commands import cli, refused
-from tests.person_forms import gzipped, parquet_of_integers, parquet_of_text, people_of, split, windows_line_ends
+from tests.person_forms import as_text, people_of, split
 from tests.worlds.people import PERSON_HEADER, write_random_world
-from tests.worlds.world import World
 
 SECRET = "7654321098"
 COLUMNS = PERSON_HEADER.split("|")
@@ -20,7 +20,7 @@ def world(tmp_path):
     return write_random_world(tmp_path / "world", 3, budget=1)
 
 
-def rewrite(world: World, write, changes: dict[int, tuple[str, str]]) -> None:
+def rewrite(world, write, changes):
     """Gives rows, counted from 0, another value in a column, and writes all of them in some form."""
     rows = people_of(world)
     (world.data / "person-records.txt").unlink()
@@ -29,10 +29,6 @@ def rewrite(world: World, write, changes: dict[int, tuple[str, str]]) -> None:
         fields[COLUMNS.index(column)] = value
         rows[row] = "|".join(fields)
     write(world.data, rows)
-
-
-def as_text(folder: Path, rows: list[str]) -> None:
-    (folder / "person-records.txt").write_text("\n".join([PERSON_HEADER, *rows]) + "\n")
 
 
 @pytest.fixture
@@ -53,19 +49,19 @@ def logged(log, rule):
 OLD = {3: ("QAGE", "116"), 4: ("QAGE", "117"), 38: ("QAGE", "999")}
 
 
-@pytest.mark.parametrize(
-    ("write", "rows"),
-    [
-        (as_text, "person-records.txt, lines 5, 6, 40"),
-        (windows_line_ends, "person-records.txt, lines 5, 6, 40"),
-        (gzipped, "person-records.txt.gz, lines 5, 6, 40"),
-        (split, "part-3.txt, lines 2, 9; part-4.txt, line 2"),
-        (parquet_of_text, "person-records.parquet, rows 4, 5, 39"),
-        (parquet_of_integers, "a.parquet, rows 4, 5; b.parquet, row 9"),
-    ],
-)
-def test_the_log_has_the_numbers_of_rows_that_break_a_rule(write, rows, world, log):
-    rewrite(world, write, OLD)
+OF_FORMS = """
+as_text | person-records.txt, lines 5, 6, 40
+windows_line_ends | person-records.txt, lines 5, 6, 40
+gzipped | person-records.txt.gz, lines 5, 6, 40
+split | part-3.txt, lines 2, 9; part-4.txt, line 2
+parquet_of_text | person-records.parquet, rows 4, 5, 39
+parquet_of_integers | a.parquet, rows 4, 5; b.parquet, row 9
+"""
+
+
+@pytest.mark.parametrize(("form", "rows"), cases_of(OF_FORMS))
+def test_the_log_has_the_numbers_of_rows_that_break_a_rule(form, rows, world, log):
+    rewrite(world, getattr(person_forms, form), OLD)
     told = validate(world, log)
     assert f"  {AGE}\n" in told
     assert f"Which rows these are, by line or row number, is in {log}." in told
@@ -158,9 +154,10 @@ def test_a_broken_public_file_hides_no_bad_row(damage, told, expected, world, lo
     assert "person-records.txt, line 3\n" in log.read_text()
 
 
-@pytest.mark.parametrize("command", ["validate {}/langauges {}", "plan {}/langauges {}", "run {}/langauges {} {}/out"])
+@pytest.mark.parametrize("command", ["validate {0} {1}", "plan {0} {1}", "run {0} {1} {1}/out"])
 def test_a_directory_that_is_not_there_is_one_sentence(command, tmp_path):
-    assert refused(*command.replace("{}", str(tmp_path)).split()) == f"{tmp_path / 'langauges'} does not exist."
+    nothing = tmp_path / "langauges"
+    assert refused(*command.format(nothing, tmp_path).split()) == f"{nothing} does not exist."
 
 
 def test_good_rows_of_a_broken_configuration_have_no_finding(world):

@@ -6,12 +6,13 @@ import re
 import sys
 from dataclasses import replace
 from html.parser import HTMLParser
-from typing import Any
 
 import pytest
 
 import safetab
-from tests.inside import US, GroupTable, Release, as_number, tables_module
+from tests.inside import US, as_number, tables_module
+
+HMONG = {"group": "Hmong", "kind": "alone"}
 
 
 @pytest.fixture(scope="module")
@@ -53,25 +54,35 @@ class Cells(HTMLParser):
             self.rows[-1][-1] += data
 
 
-def drawn(chart: Any) -> dict[str, tuple[float, float, float]]:
+def rows_of(shown):
+    """What a notebook shows of a result, which is a table."""
+    return Cells(shown._repr_html_()).rows
+
+
+def drawn(chart):
     """The numbers that a chart draws, by name; Altair checks the chart against its own rules."""
-    parts = chart.to_dict().get("datasets") or {}
-    values = [row for rows in parts.values() for row in rows] or _inline(chart.to_dict())
+    drawing = chart.to_dict()
+    values = [row for rows in drawing.get("datasets", {}).values() for row in rows] or inline(drawing)
     return {row["name"]: (row["value"], row["low"], row["high"]) for row in values}
 
 
-def _inline(part: dict[str, Any]) -> list[dict[str, Any]]:
+def inline(part):
     inside = [*part.get("layer", ()), *part.get("hconcat", ())]
-    return [*part.get("data", {}).get("values", ()), *(row for one in inside for row in _inline(one))]
+    return [*part.get("data", {}).get("values", ()), *(row for one in inside for row in inline(one))]
 
 
-def ends(one: Any) -> tuple[float, float, float]:
-    return float(one.value), *(float(end) for end in one.interval)
+def ends(one):
+    return float(one.value), *map(float, one.interval)
+
+
+def drawn_of(*results):
+    """The numbers and the ends of results, by name."""
+    return {one.what: ends(one) for one in results}
 
 
 def test_a_number_is_a_table_of_its_margins(two):
     a, _ = two
-    head, published, combined = Cells(a._repr_html_()).rows
+    head, published, combined = rows_of(a)
     assert head == ["", "number", "margin of error", "95 % interval"]
     low, high = a.interval
     assert published == ["as published", f"{a.value:,}", f"± {a.margin_of_error}", f"{low:,} to {high:,}"]
@@ -81,31 +92,28 @@ def test_a_number_is_a_table_of_its_margins(two):
 
 def test_a_table_shows_every_line(pyramid, households):
     for table in (pyramid, household_table(households, "household type"), household_table(households, "tenure")):
-        rows = Cells(table._repr_html_()).rows[1:]
-        assert [row[1] for row in rows] == [f"{as_number(one.exact_value):,}" for one in table.lines]
+        assert [row[1] for row in rows_of(table)[1:]] == [f"{as_number(one.exact_value):,}" for one in table.lines]
 
 
 def test_a_comparison_says_what_it_means(two):
     a, b = two
-    html = (a - b)._repr_html_()
-    assert "Equal true numbers are ruled out at 95 %." in html
-    assert [row[1] for row in Cells(html).rows[1:]] == [f"{a.value:,}", f"{b.value:,}", f"{a.value - b.value:,}"]
+    assert "Equal true numbers are ruled out at 95 %." in (a - b)._repr_html_()
+    assert [row[1] for row in rows_of(a - b)[1:]] == [f"{a.value:,}", f"{b.value:,}", f"{a.value - b.value:,}"]
     assert "Fieller" in (a / b)._repr_html_()
 
 
 def test_absent_numbers_are_not_shown_as_numbers(release):
-    assert "no number (suppressed)" in release.total("Kent County", "Hmong", kind="alone")._repr_html_()
-    counties = release.totals(group="Hmong", kind="alone", level="county")
-    assert sum(row[1] == "none: suppressed" for row in Cells(counties._repr_html_()).rows) > 5
+    assert "no number (suppressed)" in release.total("Kent County", **HMONG)._repr_html_()
+    counties = release.totals(level="county", **HMONG)
+    assert sum(row[1] == "none: suppressed" for row in rows_of(counties)) > 5
     assert "and 4 more" in counties._repr_html_()
 
 
 def test_lists_are_tables(release):
-    assert Cells(release.areas("county")._repr_html_()).rows[1] == ["COUNTY", "15001", "Hawaii County, Hawaii"]
-    assert Cells(release.find("44007")._repr_html_()).rows[1] == ["area", "44007", "Providence County, Rhode Island"]
-    assert len(Cells(release.groups("ethnicity")._repr_html_()).rows) == 21
-    status = release.status(level="county", group="Hmong", kind="alone")
-    assert len(Cells(status._repr_html_()).rows) == 21
+    assert rows_of(release.areas("county"))[1] == ["COUNTY", "15001", "Hawaii County, Hawaii"]
+    assert rows_of(release.find("44007"))[1] == ["area", "44007", "Providence County, Rhode Island"]
+    status = release.status(level="county", **HMONG)
+    assert len(rows_of(release.groups("ethnicity"))) == len(rows_of(status)) == 21
     assert "and 4 more" in status._repr_html_()
 
 
@@ -118,31 +126,28 @@ def test_a_name_is_no_markup(two):
 def test_charts_draw_the_numbers(release, two):
     a, b = two
     assert drawn(a.plot()) == {"as published": ends(a), "combined": ends(a.combined)}
-    assert drawn((a - b).plot()) == {a.what: ends(a), b.what: ends(b), "the difference": ends(a - b)}
+    assert drawn((a - b).plot()) == drawn_of(a, b) | {"the difference": ends(a - b)}
     assert drawn((a / b).plot()) == {"ratio": ends(a / b)}
     counties = release.totals(group="Dominican", level="county")
-    assert drawn(counties.plot()) == {one.what: ends(one) for one in counties.numbers}
+    assert drawn(counties.plot()) == drawn_of(*counties.numbers)
     assert len(drawn(counties.plot(most=3))) == 3
     assert len(drawn((a - a).plot())) == 3
 
 
 def test_a_pyramid_has_the_ages_of_each_sex_and_one_scale(pyramid):
-    male, female = pyramid.plot().to_dict()["hconcat"]
-    assert (male["title"], female["title"]) == ("male", "female")
-    for half in (male, female):
-        cells = [one for one in pyramid.lines if one.counted[0].line.labels[0] == half["title"]][1:]
-        assert [row["value"] for row in _inline_of(half, pyramid)] == [float(one.value) for one in cells][::-1]
-    scales = [half["layer"][0]["encoding"]["x"]["scale"] for half in (male, female)]
+    drawing, scales = pyramid.plot().to_dict(), []
+    for sex, half in zip(("male", "female"), drawing["hconcat"], strict=True):
+        assert half["title"] == sex
+        _, *cells = (one for one in pyramid.lines if one.counted[0].line.labels[0] == sex)
+        data = half.get("data") or half["layer"][0]["data"]
+        values = data["values"] if "values" in data else drawing["datasets"][data["name"]]
+        assert [row["value"] for row in values] == [float(one.value) for one in cells][::-1]
+        scales.append(half["layer"][0]["encoding"]["x"]["scale"])
     assert scales[0]["domain"] == scales[1]["domain"]
     assert [scale["reverse"] for scale in scales] == [True, False]
 
 
-def _inline_of(half: dict[str, Any], pyramid: GroupTable) -> list[dict[str, Any]]:
-    data = half.get("data") or half["layer"][0]["data"]
-    return data["values"] if "values" in data else pyramid.plot().to_dict()["datasets"][data["name"]]
-
-
-def household_table(households: Release, family: str) -> GroupTable:
+def household_table(households, family):
     largest = households.totals(area="1", level="nation").largest(1)[0]
     return households.table("1", largest.counted[0].group, level="nation", family=family)
 
@@ -163,17 +168,16 @@ def test_without_altair_a_sentence_says_how_to_get_it(two, monkeypatch):
 
 def test_charts_load_nothing_from_the_web(two, monkeypatch):
     altair = pytest.importorskip("altair")
-    with altair.renderers.enable("default"):  # which has a script's address in what it shows
-        shown = two[0].plot()._repr_mimebundle_(include=None, exclude=None)
+    a, enabled = two[0], altair.renderers.enable
+    with enabled("default"):  # which has a script's address in what it shows
+        shown = a.plot()._repr_mimebundle_(include=None, exclude=None)
         assert [*shown] == ["image/svg+xml"]
         assert "<svg" in shown["image/svg+xml"]
-    with altair.renderers.enable("default"):
-        monkeypatch.setattr(tables_module, "find_spec", lambda _: None)
-        two[0].plot()
-        assert altair.renderers.active == "mimetype"
-    with altair.renderers.enable("json"):
-        two[0].plot()
-        assert altair.renderers.active == "json"
+    monkeypatch.setattr(tables_module, "find_spec", lambda _: None)
+    for before, after in {"default": "mimetype", "json": "json"}.items():
+        with enabled(before):
+            a.plot()
+            assert altair.renderers.active == after
 
 
 def test_a_ratio_without_an_end_is_not_drawn(two):
@@ -182,17 +186,18 @@ def test_a_ratio_without_an_end_is_not_drawn(two):
         (two[1] / nothing).plot()
 
 
+LEVELS = "nation state county tract place aiannh"
+
+
 def test_areas_and_groups_are_listed_and_found(release):
     assert [one.name for one in release.areas("county", within="Rhode Island")] == [
         f"{name} County, Rhode Island" for name in ("Bristol", "Kent", "Newport", "Providence", "Washington")
     ]
-    levels = "nation state county tract place aiannh"
-    assert len(release.areas()) == sum(len(release.areas(level)) for level in levels.split())
+    assert len(release.areas()) == sum(len(release.areas(level)) for level in LEVELS.split())
     found = release.find("DONA county")
     assert [one.region_id for one in found.areas if one.geography.label == "COUNTY"] == ["35013"]
     assert {one.name for one in release.find("hmong").groups} == {"Hmong alone", "Hmong alone or in any combination"}
-    assert not len(release.find("xyzzy").areas)
-    assert not len(release.find("  ").groups)
+    assert len(release.find("xyzzy").areas) == len(release.find("  ").groups) == 0
     assert all(one.is_tabulated(US.kind("county")) for one in release.groups(level="county"))
     assert len(release.groups(level="county")) < len(release.groups())
     one = release.areas("county")[0]
@@ -202,20 +207,19 @@ def test_areas_and_groups_are_listed_and_found(release):
 
 
 def test_statuses_are_those_of_the_command(release, demo_out):
-    status = safetab.status(demo_out, level="county", group="Hmong", kind="alone")
-    assert status.to_arrow().equals(release.status(level="county", group="Hmong", kind="alone").to_arrow())
-    answers = release.totals(group="Hmong", kind="alone", level="county")
-    assert status.to_arrow()["status"].to_pylist().count("suppressed") == sum(
-        one.status == "suppressed" for one in answers.absences
-    )
+    asked = HMONG | {"level": "county"}
+    status = safetab.status(demo_out, **asked)
+    assert status.to_arrow().equals(release.status(**asked).to_arrow())
+    suppressed = [one for one in release.totals(**asked).absences if one.status == "suppressed"]
+    assert status.to_arrow()["status"].to_pylist().count("suppressed") == len(suppressed)
     assert str(status).startswith("24 groups\n")
 
 
-def test_export_is_that_of_the_command(demo_out, tmp_path):
-    rows = safetab.export(demo_out, tmp_path / "csv")
+def test_export_is_that_of_the_command(both_products, tmp_path):
+    rows = safetab.export(both_products / "people", tmp_path / "csv")
     assert (tmp_path / "csv" / "numbers" / "COUNTY.csv").read_text().count("\n") == rows["numbers/COUNTY.csv"] + 1
     with pytest.raises(safetab.InvalidInput, match="csv"):
-        safetab.export(demo_out, tmp_path / "csv")
+        safetab.export(both_products / "people", tmp_path / "csv")
 
 
 def test_validate_gives_warnings_or_raises_with_findings(demo_census, tmp_path):

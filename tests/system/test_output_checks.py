@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 import threading
-from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow as pa
@@ -15,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import safetab
+from tests.cases import cases_of, values_of
 from tests.commands import refused
 from tests.inside import (
     ReleaseOptions,
@@ -32,12 +32,19 @@ from tests.inside import (
     universe_of_run,
 )
 from tests.releases import check_output
+from tests.worlds.people import GEOGRAPHIES
+
+LEVELS = ("usa", "state", "tract", "pr_state")
 
 
 @pytest.fixture(scope="module")
 def released(releases):
+    """Of few levels, among them one that suppresses."""
     checked = {"allow_negative_counts": False, "zero_suppression_chance": 0.9, "privacy_defn": "zcdp"}
-    return releases.people(6, people=200, budget=1, **checked)
+    unused = {
+        f"privacy_budget_p_level_{number}_{one}": 0 for one in GEOGRAPHIES if one not in LEVELS for number in (1, 2)
+    }
+    return releases.people(6, people=200, budget=1, **checked, **unused)
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +90,7 @@ def renewed_manifest(out):
     (out / "manifest.json").write_text(json.dumps(manifest | outputs_as_json(out, rows)))
 
 
-def field_changed(name: str, row: int, at: int, value: str) -> Callable[[Path], None]:
+def field_changed(name, row, at, value):
     """Rows are counted from the first below the header."""
 
     def damage(out):
@@ -94,7 +101,7 @@ def field_changed(name: str, row: int, at: int, value: str) -> Callable[[Path], 
     return damage
 
 
-def table_changed(name: str, change: Callable[[pa.Table], pa.Table]) -> Callable[[Path], None]:
+def table_changed(name, change):
     def damage(out):
         path = sorted(out.glob(name))[0]
         table = pq.read_table(path, partitioning=None)
@@ -103,19 +110,20 @@ def table_changed(name: str, change: Callable[[pa.Table], pa.Table]) -> Callable
     return damage
 
 
-def column_changed(table: pa.Table, name: str, change: Callable[[list], list]) -> pa.Table:
-    position = table.column_names.index(name)
+def column_changed(table, name, change):
     field = table.schema.field(name)
-    return table.set_column(position, field, pa.array(change(table[name].to_pylist()), field.type))
+    changed = pa.array(change(table[name].to_pylist()), field.type)
+    return table.set_column(table.column_names.index(name), field, changed)
 
 
-def first_changed(name: str, value: object) -> Callable[[pa.Table], pa.Table]:
-    return lambda table: column_changed(table, name, lambda values: [value, *values[1:]])
+def value_changed(name, value, label=None):
+    """In the first row, or in the first of a table with this label."""
 
+    def change(table):
+        at = 0 if label is None else table["table"].to_pylist().index(label)
+        return column_changed(table, name, lambda old: [*old[:at], value, *old[at + 1 :]])
 
-def first_of_table_changed(table: pa.Table, label: str, name: str, value: object) -> pa.Table:
-    position = table["table"].to_pylist().index(label)
-    return column_changed(table, name, lambda old: [*old[:position], value, *old[position + 1 :]])
+    return change
 
 
 T1, T2 = "t1/us.csv", "t2/us.csv"
@@ -123,61 +131,62 @@ MEASURED = "measurements/us.parquet"
 STATE = "release/numbers/geography_level=STATE/detailed-sex-by-age.parquet"
 TRACT = "release/numbers/geography_level=TRACT/*.parquet"
 
+# the file, the row, the field and its new text, and what is said
 FIELDS = """
-t1/us.csv row 1 field 3 4711 -> COUNT is not the sum of the group's noisy numbers: row 1
-t1/us.csv row 3 field 3 -1 -> COUNT is negative, which is not allowed
-t1/us.csv row 2 field 3 1.5 -> a row has the wrong number of fields, or a COUNT that is no
-t1/us.csv row 2 field 0 99 -> REGION_ID is not that of the next
-t1/us.csv row 2 field 1 TOWN -> REGION_TYPE is not that of the next
-t1/us.csv row 2 field 2 0000 -> ITERATION_CODE is not that
-t1/us.csv row 0 field 3 count -> the header is not what it must be
-t2/us.csv row 1 field 6 999 -> COUNT is not the sum of the group's noisy numbers: row 1
-t2/us.csv row 5 field 6 999 -> COUNT is not the sum of the group's noisy
-t2/us.csv row 2 field 3 7 -> AGESTART is not that of the group's table
+t1/us.csv | 1 | 3 | 4711 | COUNT is not the sum of the group's noisy numbers: row 1
+t1/us.csv | 3 | 3 | -1 | COUNT is negative, which is not allowed
+t1/us.csv | 2 | 3 | 1.5 | a row has the wrong number of fields, or a COUNT that is no
+t1/us.csv | 2 | 0 | 99 | REGION_ID is not that of the next
+t1/us.csv | 2 | 1 | TOWN | REGION_TYPE is not that of the next
+t1/us.csv | 2 | 2 | 0000 | ITERATION_CODE is not that
+t1/us.csv | 0 | 3 | count | the header is not what it must be
+t2/us.csv | 1 | 6 | 999 | COUNT is not the sum of the group's noisy numbers: row 1
+t2/us.csv | 5 | 6 | 999 | COUNT is not the sum of the group's noisy
+t2/us.csv | 2 | 3 | 7 | AGESTART is not that of the group's table
 """
 FIELDS_AFTER_STEPS = """
-t1/us.csv row 1 field 3 4711 -> COUNT is not that of the release: row 1
-t1/us.csv row 2 field 0 99 -> REGION_ID is not that of the release: row 2
-t1/us.csv row 0 field 3 count -> the header is not what it must be
-t2/us.csv row 2 field 3 7 -> AGESTART is not that of the release
-t2/us.csv row 1 field 5 2 -> SEX is not that of the release: row 1
+t1/us.csv | 1 | 3 | 4711 | COUNT is not that of the release: row 1
+t1/us.csv | 2 | 0 | 99 | REGION_ID is not that of the release: row 2
+t1/us.csv | 0 | 3 | count | the header is not what it must be
+t2/us.csv | 2 | 3 | 7 | AGESTART is not that of the release
+t2/us.csv | 1 | 5 | 2 | SEX is not that of the release: row 1
 """
 
 
-def field_changes(table: str, folder: str = "") -> list[tuple[Callable[[Path], None], str]]:
+def field_changes(table, folder=""):
     """What changes one field of a text file, and what is said of it."""
-    lines = [line.split(" -> ") for line in table.strip().splitlines()]
-    places = [(*place.split(), said) for place, said in lines]
     return [
         (field_changed(folder + file, int(row), int(at), new), f"{folder}{file}: {said}")
-        for file, _, row, _, at, new, said in places
+        for file, row, at, new, said in cases_of(table)
     ]
 
 
+VALUES = f"""
+{MEASURED} | value of sex_age_4 | 1000000 | t2/us.csv: COUNT is not the sum of the group's noisy numbers
+{MEASURED} | value | -10000000 | another table than its stage-1 total
+{MEASURED} | parameter_numerator | "1" | the noise is not that of its level and stage
+{MEASURED} | sex of sex_age_4 | 3 | stage, table, sex, age_start, age_end don't belong together
+{STATE} | count | 12345 | a total is not the one in t1: row 1
+{STATE} | count | -5 | count is negative, which is not allowed
+{STATE} | count | null | count must be null exactly if it is withheld
+{STATE} | status | "lost" | status is not one of its values: row 1
+{STATE} | status | "copied" | must name its donor: row 1
+{STATE} | region_id | "99" | a group is not in the universe
+{STATE} | unclamped_count of sex_age_4 | 1000000 | a sum is not that of its cells
+{STATE} | line | 9 | lines are not in
+{STATE} | interval_high | null | interval_high must be null exactly for withheld numbers
+release/universe/entities.parquet | region_name | "Atlantis" | release/universe: USA: entities are not those of the run
+"""
+VALUE_CHANGES = [
+    (table_changed(file, value_changed(name, json.loads(value), *label)), said)
+    for file, place, value, said in cases_of(VALUES)
+    for name, *label in [place.split(" of ")]
+]
 DAMAGES = [
     (
         lambda out: (out / T1).write_text((out / T1).read_text() + (out / T1).read_text().splitlines()[-1] + "\n"),
         "t1/us.csv: has rows of groups that the measurements don't have",
     ),
-    (
-        table_changed(MEASURED, lambda t: first_of_table_changed(t, "sex_age_4", "value", 10**6)),
-        "t2/us.csv: COUNT is not the sum of the group's noisy numbers",
-    ),
-    (table_changed(MEASURED, first_changed("value", -(10**7))), "another table than its stage-1 total"),
-    (
-        table_changed(MEASURED, first_changed("parameter_numerator", "1")),
-        "the noise is not that of its level and stage",
-    ),
-    (
-        table_changed(MEASURED, lambda t: first_of_table_changed(t, "sex_age_4", "sex", 3)),
-        "stage, table, sex, age_start, age_end don't belong together",
-    ),
-    (table_changed(STATE, first_changed("count", 12345)), "a total is not the one in t1: row 1"),
-    (table_changed(STATE, first_changed("count", -5)), "count is negative, which is not allowed"),
-    (table_changed(STATE, first_changed("count", None)), "count must be null exactly if it is withheld"),
-    (table_changed(STATE, first_changed("status", "lost")), "status is not one of its values: row 1"),
-    (table_changed(STATE, first_changed("status", "copied")), "must name its donor: row 1"),
-    (table_changed(STATE, first_changed("region_id", "99")), "a group is not in the universe"),
     (table_changed(STATE, lambda t: t.slice(1)), "STATE/detailed-sex-by-age.parquet: "),
     (
         table_changed(
@@ -193,54 +202,41 @@ DAMAGES = [
         "a group appears twice or out of order",
     ),
     (
-        table_changed(STATE, lambda t: first_of_table_changed(t, "sex_age_4", "unclamped_count", 10**6)),
-        "a sum is not that of its cells",
-    ),
-    (table_changed(STATE, lambda t: column_changed(t, "line", lambda v: [9, *v[1:]])), "lines are not in"),
-    (
         table_changed(TRACT, lambda t: column_changed(t, "interval_low", lambda v: [10**9 if x is not None else x for x in v])),
         "interval_low is above interval_high",
-    ),
-    (
-        table_changed(STATE, first_changed("interval_high", None)),
-        "interval_high must be null exactly for withheld numbers",
     ),
     (
         lambda out: pq.write_table(pq.read_table(out / STATE, partitioning=None).drop_columns(["stub"]), out / STATE),
         "the columns or their types are not what they must be",
     ),
     (lambda out: pq.write_table(pa.table({"x": [1]}), out / STATE), "the columns or their types are not"),
-    (
-        table_changed("release/universe/entities.parquet", first_changed("region_name", "Atlantis")),
-        "release/universe: USA: entities are not those of the run",
-    ),
-    (
-        table_changed("release/universe/levels.parquet", lambda t: t.slice(0, 3)), "release/universe"
-    ),
+    (table_changed("release/universe/levels.parquet", lambda t: t.slice(0, 3)), "release/universe"),
 ]  # fmt: skip
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("damage", "message"), [*DAMAGES, *field_changes(FIELDS)])
+@pytest.mark.parametrize(("damage", "message"), [*DAMAGES, *VALUE_CHANGES, *field_changes(FIELDS)])
 def test_a_broken_rule_is_told(damage, message, told):
     assert message in told(damage)
 
 
-def last_changed(name: str, value: object) -> Callable[[pa.Table], pa.Table]:
+def last_changed(name, value):
     return lambda table: column_changed(table, name, lambda values: [*values[:-1], value])
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("column", "value"),
-    [
-        ("mechanism", "discrete_laplace"),
-        ("parameter_numerator", "1"),
-        ("parameter_denominator", "77"),
-        ("variance", 0.5),
-        ("variance", None),
-        ("mechanism", None),
-    ],
+    values_of(
+        """
+        "mechanism" | "discrete_laplace"
+        "parameter_numerator" | "1"
+        "parameter_denominator" | "77"
+        "variance" | 0.5
+        "variance" | None
+        "mechanism" | None
+        """
+    ),
 )
 def test_the_noise_of_the_last_measurement_is_told_with_its_level_code_and_stage(column, value, whole, told):
     last = pq.read_table(whole / MEASURED).to_pylist()[-1]
@@ -270,7 +266,7 @@ def test_a_group_that_lies_in_several_row_groups_is_checked_as_a_whole(rows, who
     written(numbers)(same)
     renewed_manifest(same)
     check_output(same, universe, ReleaseOptions())
-    changed = first_of_table_changed(numbers, "sex_age_4", "unclamped_count", 10**6)
+    changed = value_changed("unclamped_count", 10**6, "sex_age_4")(numbers)
     row = numbers["table"].to_pylist().index("sex_age_4") + 1
     assert f"a sum is not that of its cells: row {row}." in told(written(changed.cast(numbers.schema)))
 
@@ -322,7 +318,7 @@ def test_an_output_for_release_has_no_mark_that_says_otherwise(told):
     assert "NOT-FOR-RELEASE: is not among the files that may leave" in told(for_release, manifest=lambda _: None)
 
 
-def failed_run(world, folder: Path, *options: object) -> str:
+def failed_run(world, folder, *options):
     """What a run says that publishes nothing."""
     found = refused("run", *world, folder / "out", *options, code=3)
     assert {path.name for path in folder.iterdir()} <= {"out.confidential.log", "other"}

@@ -5,12 +5,14 @@ import shutil
 import pytest
 
 import safetab
+from tests.faults.worlds import few_levels
 from tests.inside import InvalidInput
 from tests.worlds.people import write_random_world
 
 
 def world_without_marker(folder):
     world = write_random_world(folder / "world", 2, people=20)
+    world.configure(**few_levels(world.config()))
     (world.data / "SYNTHETIC").unlink()
     return world
 

@@ -1,6 +1,7 @@
 """`safetab diff`: what changes from one parameters folder to another, whatever their dialects."""
 
 import json
+import re
 import shutil
 from importlib.resources import files
 from pathlib import Path
@@ -8,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import safetab
+from tests.cases import cases_of
 from tests.commands import cli, done, refused
 from tests.conftest import PROJECT
 from tests.inside import ParameterDifferenceDifference
@@ -17,6 +19,9 @@ from tests.worlds.specified.of_bureau import as_specification
 SMALL = PROJECT / "examples" / "small"
 PARAMETERS, DATA = SMALL / "parameters", SMALL / "data"
 NZ = Path(str(files("safetab.synthetic.specified"))) / "nz"
+
+
+PAIRS, GROUPS = "race-and-ethnicity-code-to-iteration.txt", "race-characteristic-iterations.txt"
 
 
 def diff(*arguments):
@@ -34,8 +39,21 @@ def changed(folder, lines=None, **keys):
     return folder
 
 
+def without_lines(folder, is_gone, *names):
+    """A copy of the small parameters without some lines of these files."""
+    shutil.copytree(PARAMETERS, folder)
+    for name in names:
+        lines = (folder / name).read_text().splitlines(keepends=True)
+        (folder / name).write_text("".join(line for line in lines if not is_gone(line)))
+    return folder
+
+
 def rows(before, after, data=None):
     return {tuple(row) for row in safetab.diff(before, after, data).rows}
+
+
+def expected(table):
+    return {tuple(row) for row in cases_of(table)}
 
 
 def test_equal_folders_have_no_difference(tmp_path):
@@ -45,9 +63,8 @@ def test_equal_folders_have_no_difference(tmp_path):
         "Areas were not compared: they lie in DATA. Give --data DATA to compare them."
     )
     document = json.loads(diff(PARAMETERS, copy, "--data", DATA, "--json").stdout)
-    assert {key: document[key] for key in ("before", "after", "is_equal", "areas_compared", "differences")} == {
-        "before": str(PARAMETERS), "after": str(copy), "is_equal": True, "areas_compared": True, "differences": [],
-    }  # fmt: skip
+    answer = {"is_equal": True, "areas_compared": True, "differences": []}
+    assert document == document | answer | {"before": str(PARAMETERS), "after": str(copy)}
     assert len(safetab.diff(NZ, NZ)) == 0
 
 
@@ -68,28 +85,26 @@ def test_whose_numbers_they_are_and_the_reader_are_compared(tmp_path):
 
 
 def test_a_loss_is_that_of_the_protected_unit(tmp_path):
-    parameters = write_household_world(tmp_path / "world", 3).parameters
-    other = shutil.copytree(parameters, tmp_path / "other")
-    config = json.loads((other / "config.json").read_text())
-    name = next(key for key in config if key.startswith("privacy_budget") and config[key])
-    (other / "config.json").write_text(json.dumps(config | {name: 7}))
-    printed = str(safetab.diff(parameters, other))
+    world = write_household_world(tmp_path / "world", 3)
+    other = world.copy(tmp_path / "other")
+    name = next(key for key, value in world.config().items() if key.startswith("privacy_budget") and value)
+    other.configure(**{name: 7})
+    printed = str(safetab.diff(world.parameters, other.parameters))
     assert "any household in this run" in printed
     assert "person" not in printed
 
 
 def test_a_budget_changes_its_level_and_the_loss_of_its_pass(tmp_path):
     found = rows(PARAMETERS, changed(tmp_path / "other", privacy_budget_p_level_2_county=0.25))
-    assert ("loss", "us", "unbounded rho", "4.85", "4.9") in found
-    assert ("loss", "us", "bounded rho", "9.7", "9.8") in found
-    assert ("level", "(COUNTY, Detailed)", "budget", "0.2", "0.25") in found
-    assert ("level", "(COUNTY, Detailed)", "margins of error, total, total", "10", "9") in found
-    assert ("level", "(COUNTY, Detailed)", "suppression threshold", "19", "17") in found
-    assert {(row[0], row[1]) for row in found} == {
-        ("loss", "us"),
-        ("loss", "whole_run"),
-        ("level", "(COUNTY, Detailed)"),
-    }
+    table = """
+    loss | us | unbounded rho | 4.85 | 4.9
+    loss | us | bounded rho | 9.7 | 9.8
+    level | (COUNTY, Detailed) | budget | 0.2 | 0.25
+    level | (COUNTY, Detailed) | margins of error, total, total | 10 | 9
+    level | (COUNTY, Detailed) | suppression threshold | 19 | 17
+    """
+    assert expected(table) <= found
+    assert {row[:2] for row in found} == {("loss", "us"), ("loss", "whole_run"), ("level", "(COUNTY, Detailed)")}
 
 
 def test_a_budget_of_0_takes_a_level_away_and_others_bring_one(tmp_path):
@@ -110,11 +125,10 @@ def test_levels_that_change_alike_are_said_once(tmp_path):
 
 
 def test_groups_that_change_their_names_alone_are_listed_under_one_heading(tmp_path):
-    groups = "race-characteristic-iterations.txt"
-    words = diff(PARAMETERS, changed(tmp_path / "other", {groups: ("Korean alone", "Koreans alone")})).stdout
+    words = diff(PARAMETERS, changed(tmp_path / "other", {GROUPS: ("Korean alone", "Koreans alone")})).stdout
     assert "  2 groups change their name:\n    1104: Korean alone becomes Koreans alone\n    2104: " in words
     assert "4 groups" not in words
-    one = changed(tmp_path / "one", {groups: ("1104|Korean alone|", "1104|Koreans alone|")})
+    one = changed(tmp_path / "one", {GROUPS: ("1104|Korean alone|", "1104|Koreans alone|")})
     assert "  1 group changes its name:\n    1104: Korean alone becomes Koreans alone\n" in diff(PARAMETERS, one).stdout
 
 
@@ -129,43 +143,35 @@ def test_thresholds_and_choices_change(tmp_path):
     other = changed(
         tmp_path / "other", thresholds_p=thresholds, max_race_codes=2, allow_negative_counts=False, run_pr=False
     )
-    found = rows(PARAMETERS, other)
-    assert ("level", "(USA, Detailed)", "thresholds", "500, 1000, 7000", "500, 1000, 8000") in found
-    assert ("choice", "", "answers that count", "8", "2") in found
-    assert ("choice", "", "negative numbers", "allowed", "not allowed") in found
-    assert ("choice", "", "passes", "us, pr", "us") in found
-    assert ("level", "(USA, Detailed)", "stability", "9", "3") in found
+    table = """
+    level | (USA, Detailed) | thresholds | 500, 1000, 7000 | 500, 1000, 8000
+    choice | | answers that count | 8 | 2
+    choice | | negative numbers | allowed | not allowed
+    choice | | passes | us, pr | us
+    level | (USA, Detailed) | stability | 9 | 3
+    """
+    assert expected(table) <= rows(PARAMETERS, other)
     assert "passes: loses 1: pr" in diff(PARAMETERS, other).stdout
 
 
 def test_groups_and_codes_that_move_are_named(tmp_path):
-    pairs = "race-and-ethnicity-code-to-iteration.txt"
-    groups = "race-characteristic-iterations.txt"
-    other = changed(
-        tmp_path / "other",
-        {
-            pairs: ("2004|1120\n", "2003|1120\n"),
-            groups: ("1104|Korean alone|2|True|False|False", "1104|Koreans alone|2|True|True|False"),
-        },
-    )
+    lines = {
+        PAIRS: ("2004|1120\n", "2003|1120\n"),
+        GROUPS: ("1104|Korean alone|2|True|False|False", "1104|Koreans alone|2|True|True|False"),
+    }
+    other = changed(tmp_path / "other", lines)
     words = diff(PARAMETERS, other).stdout
     assert "1 code moves: 1120 (Irish)\n    groups: loses 1: 2004 and gains 1: 2003\n" in words
     assert "1 group changes: 1104 (Korean alone)\n    name: Korean alone becomes Koreans alone\n" in words
     assert "    list: common becomes total only\n" in words
-    gone = changed(tmp_path / "gone")
-    for name in pairs, groups:
-        kept = [line for line in (gone / name).read_text().splitlines(keepends=True) if not line.startswith("1005|")]
-        (gone / name).write_text("".join(kept))
+    gone = without_lines(tmp_path / "gone", lambda line: line.startswith("1005|"), PAIRS, GROUPS)
     words = diff(gone, PARAMETERS).stdout
     assert "1 group in common appears: 1005 (Italian alone)" in words
     assert " move" not in words  # its codes are where they were among the other groups
 
 
 def test_a_code_that_gains_its_first_groups_or_loses_its_last_is_said_to(tmp_path):
-    kept = changed(tmp_path / "kept")
-    file = kept / "race-and-ethnicity-code-to-iteration.txt"
-    lines = file.read_text().splitlines(keepends=True)
-    file.write_text("".join(line for line in lines if not line.endswith("|1120\n")))
+    kept = without_lines(tmp_path / "kept", lambda line: line.endswith("|1120\n"), PAIRS)
     moves = "1 code moves: 1120 (Irish)\n    groups: {} 6: 1001, 1002, 1004, 2001, 2002 and 1 more\n"
     assert moves.format("loses") in diff(PARAMETERS, kept).stdout
     assert moves.format("gains") in diff(kept, PARAMETERS).stdout
@@ -174,10 +180,12 @@ def test_a_code_that_gains_its_first_groups_or_loses_its_last_is_said_to(tmp_pat
 def test_areas_and_numbers_of_groups_are_compared_with_data(tmp_path):
     other = changed(tmp_path / "other", state_filter_us=["44"])
     found = rows(PARAMETERS, other, DATA)
-    assert ("area", "COUNTY", "ids", "44007, 44009, 50007, 50021", "44007, 44009") in found
-    assert ("area", "STATE", "ids", "44, 50", "44") in found
-    of_groups = {row[1]: row[3:] for row in found if row[2] == "groups"}
-    assert of_groups["(COUNTY, Detailed)"] == ("84", "42")  # 21 groups in each of 4 areas, and of 2
+    table = """
+    area | COUNTY | ids | 44007, 44009, 50007, 50021 | 44007, 44009
+    area | STATE | ids | 44, 50 | 44
+    level | (COUNTY, Detailed) | groups | 84 | 42
+    """  # 21 groups in each of 4 areas, and of 2
+    assert expected(table) <= found
     assert {row[0] for row in rows(PARAMETERS, other)} == {"choice"}
 
 
@@ -185,10 +193,10 @@ def test_an_area_that_moves_into_another_is_a_difference(tmp_path):
     shutil.copytree(NZ, tmp_path / "nz")
     assert rows(NZ, tmp_path / "nz") == set()
     path = tmp_path / "nz" / "areas.csv"
-    lines = path.read_text().splitlines()
-    head, first, last = lines[0].split(","), lines[1].split(","), lines[-1].split(",")
-    assert first[1:] != last[1:]
-    path.write_text("\n".join([",".join(head), ",".join([first[0], *last[1:]]), *lines[2:], ""]))
+    head, first, *lines = path.read_text().splitlines()
+    moved = ",".join([first.partition(",")[0], lines[-1].partition(",")[2]])
+    assert moved != first
+    path.write_text("\n".join([head, moved, *lines, ""]))
     found = rows(NZ, tmp_path / "nz")
     assert {row[0] for row in found} == {"area"}
     assert any("what lies in which" in str(row[2]) for row in found)
@@ -196,13 +204,10 @@ def test_an_area_that_moves_into_another_is_a_difference(tmp_path):
 
 def test_other_keys_of_specifications_are_compared(tmp_path):
     shutil.copytree(NZ, tmp_path / "nz")
-    text = (tmp_path / "nz" / "census.toml").read_text()
-    old = next(line for line in text.splitlines() if line.startswith("agency"))
-    (tmp_path / "nz" / "census.toml").write_text(text.replace(old, 'agency = "Another"'))
+    path = tmp_path / "nz" / "census.toml"
+    path.write_text(re.sub("(?m)^agency.*", 'agency = "Another"', path.read_text(), count=1))
     (row,) = safetab.diff(NZ, tmp_path / "nz").rows
-    assert row.kind == "key"
-    assert row.where == "about.agency"
-    assert row.after == "Another"
+    assert (row.kind, row.where, row.after) == ("key", "about.agency", "Another")
 
 
 def test_it_prints_shortly_and_as_a_table(tmp_path):
@@ -216,13 +221,10 @@ def test_it_prints_shortly_and_as_a_table(tmp_path):
 def test_every_problem_of_both_folders_is_told(tmp_path):
     one = changed(tmp_path / "one", privacy_budget_p_level_2_county="much")
     other = changed(tmp_path / "other", max_race_codes=99)
-    for before, told in (
-        (one, f"{one}/config.json has 1 problem"),
-        (tmp_path / "no", f"{tmp_path}/no does not exist."),
-    ):
+    said = {one: f"{one}/config.json has 1 problem", tmp_path / "no": f"{tmp_path}/no does not exist."}
+    for before, told in said.items():
         result = diff(before, other)
-        assert result.exit_code == 1
-        assert result.stdout == ""
+        assert (result.exit_code, result.stdout) == (1, "")
         assert told in result.stderr
         assert f"{other}/config.json has 1 problem" in result.stderr
 
@@ -234,24 +236,26 @@ def test_two_folders_are_needed(arguments):
 
 # Parameters to start from
 
+OF_PRODUCTS = [["--us"], ["--us", "--households"]]
+SIZE = "--people 1000 --states 3 --counties 4 --tracts 6"
 
-@pytest.mark.parametrize(("options", "product"), [(["--us"], "SafeTab-P"), (["--us", "--households"], "SafeTab-H")])
-def test_new_parameters_are_valid_and_those_of_2020(options, product, tmp_path):
+
+@pytest.mark.parametrize("options", OF_PRODUCTS)
+def test_new_parameters_are_valid_and_those_of_2020(options, tmp_path):
     folder, data = tmp_path / "new", tmp_path / "try" / "data"
     done("new", folder, *options)
-    people = {"--people": 1000, "--states": 3, "--counties": 4, "--tracts": 6, "--parameters": folder}
-    done("synthesize", data.parent, "--us", *options[1:], *(word for pair in people.items() for word in pair))
+    done("synthesize", data.parent, *options, *SIZE.split(), "--parameters", folder)
     found = safetab.diff(folder, folder, data)
     assert len(found) == 0
     assert found.has_areas is True
-    if product == "SafeTab-P":
+    if options == ["--us"]:
         assert "4.944" in done("plan", folder, data)
     else:  # only published totals of people are missing
         assert "pop-group-totals has 1 problem" in refused("plan", folder, data)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("options", [["--us"], ["--us", "--households"]])
+@pytest.mark.parametrize("options", OF_PRODUCTS)
 def test_the_commands_of_their_readme_work_as_they_stand(options, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     done("new", "mine", *options)

@@ -1,6 +1,7 @@
 """Records in delimited text: what the compiled loop reads is what Arrow reads, and the rest is left to Arrow."""
 
 import gzip
+from itertools import product
 
 import numpy as np
 import pytest
@@ -81,16 +82,14 @@ def test_a_column_may_have_many_values(monkeypatch):
 
 
 @pytest.mark.parametrize("read", [batch_by_arrow, batch_of_lines])
-@pytest.mark.parametrize(
-    "line", [b"1\n", b"|" * 15 + b"\n", b"|" * 17 + b"\n", b"|" * 33 + b"\n", b"|" * 15 + b"\n|\n"]
-)
-def test_other_numbers_of_fields_are_no_rows(read, line):
+def test_other_numbers_of_fields_are_no_rows(read):
     block = lines(BLOCKS["one row"])
-    for text in line, block + line, line + block, block + line + block:
-        with pytest.raises(MisshapenRows) as told:
-            read(text, COLUMNS, PERSON_RECORD)
-        assert told.value.__cause__ is None
-        assert not str(told.value)
+    for line in b"1\n", b"|" * 15 + b"\n", b"|" * 17 + b"\n", b"|" * 33 + b"\n", b"|" * 15 + b"\n|\n":
+        for text in line, block + line, line + block, block + line + block:
+            with pytest.raises(MisshapenRows) as told:
+                read(text, COLUMNS, PERSON_RECORD)
+            assert told.value.__cause__ is None
+            assert not str(told.value)
 
 
 def batches(path, form):
@@ -105,10 +104,14 @@ def small_blocks(request, monkeypatch):
     monkeypatch.setattr(text_tables_module, "_blocks", lambda path: blocks(path, request.param))
 
 
+FORMS = [*product((b"\n", b"\r\n"), (0, 900), (b"", b"\xef\xbb\xbf"))]
+BY_DAY = (FORMS[0], FORMS[3], FORMS[5], FORMS[6])  # each pair of choices once
+
+
 @pytest.mark.usefixtures("small_blocks")
-@pytest.mark.parametrize("end", [b"\n", b"\r\n"])
-@pytest.mark.parametrize("more", [0, 900])
-@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"], ids=["", "marked"])
+@pytest.mark.parametrize(
+    ("end", "more", "mark"), [pytest.param(*form, marks=() if form in BY_DAY else pytest.mark.slow) for form in FORMS]
+)
 def test_a_file_is_read_in_blocks(end, more, mark, tmp_path):
     of = BLOCKS["as many values as rows"][:16]
     text = mark + ("|".join(COLUMNS).encode() + b"\n" + lines(of)).replace(b"\n", end) + end * more
@@ -123,11 +126,10 @@ def test_a_file_is_read_in_blocks(end, more, mark, tmp_path):
 
 
 @pytest.mark.usefixtures("small_blocks")
-@pytest.mark.parametrize("end", [b"\n", b"\r\n"])
-def test_lines_that_end_in_different_ways_are_damage(end, tmp_path):
-    header, of = "|".join(COLUMNS).encode() + b"\n", lines(BLOCKS["as many values as rows"])
-    other = {b"\n": b"\r\n", b"\r\n": b"\n"}[end]
-    (tmp_path / "a.txt").write_bytes(header.replace(b"\n", other) + of.replace(b"\n", end))
+@pytest.mark.parametrize(("end", "other"), [(b"\n", b"\r\n"), (b"\r\n", b"\n")])
+def test_lines_that_end_in_different_ways_are_damage(end, other, tmp_path):
+    of = lines(BLOCKS["as many values as rows"])
+    (tmp_path / "a.txt").write_bytes("|".join(COLUMNS).encode() + other + of.replace(b"\n", end))
     with pytest.raises(DamagedPart, match=r"a\.txt: lines end in different ways"):
         batches(tmp_path / "a.txt", TableForm.TEXT)
 
