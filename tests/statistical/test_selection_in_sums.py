@@ -67,8 +67,9 @@ def test_every_pair_of_totals_is_enumerated_and_the_interval_holds_often_enough(
     assert exact_coverage("rho 0.543", sizes, weights, 1e-6) >= CONFIDENCE
 
 
-@pytest.mark.parametrize("weights", [(1, 1, 1), (1, 1, -1, -1)])
-@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize(
+    ("level", "weights"), [("rho 0.008", (1, 1, 1)), ("rho 0.159", (1, 1, 1)), ("rho 0.543", (1, 1, -1, -1))]
+)
 def test_sums_of_more_parts_hold_the_truth_as_often_as_they_say(level, weights):
     threshold = LEVELS[level][1]
     sizes = (0, threshold, threshold + 10, 200)[: len(weights)]
@@ -150,7 +151,7 @@ def test_ratios_of_sizes_from_0_to_200(level, cells):
         assert held_ratios(level, (a, 20 * b if cells else b), cells, 300) >= least_seen(300), (a, b)
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("level", [pytest.param("rho 0.008", marks=pytest.mark.slow), "rho 0.159", "rho 0.543"])
 def test_a_lone_total_of_any_size_up_to_200_is_held_often_enough(level):
     every, _ = chances_of_totals(level, 200, -1.0)
     intervals = np.array([ends(level, (total,), (1,)) for total in every.tolist()])

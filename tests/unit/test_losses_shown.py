@@ -177,7 +177,9 @@ def test_a_loss_is_beyond_protection_where_presence_is_almost_certain():
         assert "may tell whether a person was counted, and be wrong less than once in a million times" in sentence
 
 
-@pytest.mark.parametrize("reference", [None, {"name": "a careless census", "rho": 1000}])
+@pytest.mark.parametrize(
+    "reference", [pytest.param(None, marks=pytest.mark.slow), {"name": "a careless census", "rho": 1000}]
+)
 def test_a_loss_beyond_protection_is_told_of_every_census(tmp_path, reference):
     keys = nz_keys()
     if reference is not None:

@@ -183,7 +183,7 @@ def test_sizes_that_are_asked_for_are_made(case):
         assert {*entities(geography.aiannh)} == {*share.aiannh_areas}
 
 
-@pytest.mark.parametrize("people", [NATION_PEOPLE, MOST_PEOPLE])
+@pytest.mark.parametrize("people", [pytest.param(NATION_PEOPLE, marks=pytest.mark.slow), MOST_PEOPLE])
 def test_the_most_people_in_one_state_are_shared_out_too(people):
     share = state_shares(SizeRequest(people, states=1, counties=1, tracts=20_000))[0]
     geography = state_geography(share, 1)
