@@ -190,10 +190,14 @@ def test_a_rerelease_is_of_today_and_says_who_measured(path, tmp_path):
 
 @each("persons", "households", by_day="format-1 persons")
 def test_the_coterminous_step_is_taken(path, tmp_path):
+    """The stored numbers of persons have taken it."""
+    latest = LATEST / path.name
     done("coterminous", path, tmp_path / "old", "--geography", GEOGRAPHY)
-    done("coterminous", LATEST / path.name, tmp_path / "new", "--geography", GEOGRAPHY)
-    assert numbers_of(tmp_path / "old") == numbers_of(tmp_path / "new")
-    assert "copied" in {row["status"] for row in numbers_of(tmp_path / "old")}
+    if path.name == "households":
+        latest = tmp_path / "new"
+        done("coterminous", LATEST / path.name, latest, "--geography", GEOGRAPHY)
+    assert numbers_of(tmp_path / "old") == numbers_of(latest)
+    assert "copied" in {row["status"] for row in numbers_of(latest)}
 
 
 @each("persons", by_day="format-1")
