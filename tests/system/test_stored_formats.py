@@ -277,23 +277,23 @@ def with_format(out, number, name="datapackage.json"):
     return out
 
 
-COMMANDS = [
-    "show OUT 44007",
-    "status OUT",
-    "report OUT -o NEW",
-    "site OUT NEW",
-    "export OUT NEW",
-    "export OUT NEW --form census",
-    "rerelease OUT NEW",
-    f"coterminous OUT NEW --geography {GEOGRAPHY}",
-    f"run {HOUSEHOLDS.parameters} {HOUSEHOLDS.data} NEW --totals OUT --test-key {KEY}",
-]
+COMMANDS = f"""
+    show OUT 44007
+    status OUT
+    report OUT -o NEW
+    site OUT NEW
+    export OUT NEW
+    export OUT NEW --form census
+    rerelease OUT NEW
+    coterminous OUT NEW --geography {GEOGRAPHY}
+    run {HOUSEHOLDS.parameters} {HOUSEHOLDS.data} NEW --totals OUT --test-key {KEY}
+"""
 
 
 def refusals_of_every_command(out, new):
     """What each says; none may write anything."""
-    places = {"OUT": out, "NEW": new}
-    said = {refused(*(places.get(word, word) for word in command.split())) for command in COMMANDS}
+    commands = (command.split() for command in COMMANDS.strip().splitlines())
+    said = {refused(*({"OUT": out, "NEW": new}.get(word, word) for word in words)) for words in commands}
     assert not new.exists()
     return said
 
