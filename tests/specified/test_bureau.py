@@ -91,21 +91,16 @@ def test_the_bureaus_toy_is_refused_alike(definition, tmp_path):
     assert refusals[0] == refusals[1] != []
 
 
-@pytest.mark.parametrize("codes", [8, *(pytest.param(few, marks=pytest.mark.slow) for few in (1, 3))])
+@pytest.mark.slow
+@pytest.mark.parametrize("codes", [1, 3, 8])
 def test_a_random_world_has_the_same_bytes(codes, tmp_path):
     world = write_random_world(tmp_path / "world", seed=17, people=80, budget=2, max_race_codes=codes)
-    if codes == 8:
-        of_states_alone(world)
     assert_same_bytes(*world, tmp_path / "runs")
 
 
-def of_states_alone(world):
-    """Other levels get no budget: the toy and the cases of the night have them."""
+def test_households_of_a_random_world_have_the_same_bytes(tmp_path):
+    """Of states alone: the toy and the cases of the night have the other levels."""
+    world = write_household_world(tmp_path / "world", seed=17, budget=2, people=80)
     others = (key for key in world.config() if "_level_" in key and not key.endswith("_state"))
     world.configure(**dict.fromkeys(others, 0))
-
-
-def test_households_of_a_random_world_have_the_same_bytes(tmp_path):
-    world = write_household_world(tmp_path / "world", seed=17, budget=2, people=80)
-    of_states_alone(world)
     assert_same_bytes(*world, tmp_path / "runs")

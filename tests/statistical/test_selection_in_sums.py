@@ -69,9 +69,7 @@ def test_every_pair_of_totals_is_enumerated_and_the_interval_holds_often_enough(
     assert exact_coverage("rho 0.543", sizes, weights, 1e-6) >= CONFIDENCE
 
 
-@pytest.mark.parametrize(
-    ("level", "weights"), [("rho 0.008", (1, 1, 1)), ("rho 0.159", (1, 1, 1)), ("rho 0.543", (1, 1, -1, -1))]
-)
+@pytest.mark.parametrize(("level", "weights"), [("rho 0.008", (1, 1, 1)), ("rho 0.543", (1, 1, -1, -1))])
 def test_sums_of_more_parts_hold_the_truth_as_often_as_they_say(level, weights):
     threshold = LEVELS[level][1]
     sizes = (0, threshold, threshold + 10, 200)[: len(weights)]

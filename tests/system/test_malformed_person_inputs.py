@@ -27,9 +27,10 @@ from tests.inside import (
     locked_folder_module,
     manifest_module,
     output_folder_module,
-    run_module,
     text_batches,
+    whole_output,
 )
+from tests.releases import files_of
 from tests.stored_formats import LATEST
 from tests.worlds.people import GEOGRAPHIES, PERSON_HEADER, write_random_world
 
@@ -271,18 +272,8 @@ def test_what_is_no_output_is_never_replaced(world, tmp_path):
     assert persons(world).exists()
 
 
-def test_an_output_that_appears_meanwhile_is_not_replaced(run, tmp_path, monkeypatch):
-    def write_manifest(*_):
-        (tmp_path / "out").mkdir()
-        (tmp_path / "out" / "theirs").write_text("keep")
-
-    monkeypatch.setattr(run_module, "write_manifest", write_manifest)
-    refused(*run, code=3)
-    assert (tmp_path / "out" / "theirs").read_text() == "keep"
-
-
-def test_an_old_output_comes_back_if_the_new_one_cannot_take_its_place(world, out, monkeypatch):
-    before, rename = (out / "t1" / "us.csv").read_bytes(), Path.rename
+def test_an_old_output_comes_back_if_the_new_one_cannot_take_its_place(out, monkeypatch):
+    before, rename = files_of(out), Path.rename
 
     def refuse(path, target):
         if path.name == "output":
@@ -294,8 +285,9 @@ def test_an_old_output_comes_back_if_the_new_one_cannot_take_its_place(world, ou
 
     monkeypatch.setattr(output_folder_module, "exchange", no_exchange)
     monkeypatch.setattr(Path, "rename", refuse)
-    refused("run", *world, out, "--overwrite", code=3)
-    assert (out / "t1" / "us.csv").read_bytes() == before
+    with pytest.raises(OSError, match="Input/output error"), whole_output(out, overwrite=True) as new:
+        (new / "manifest.json").write_text("new")
+    assert files_of(out) == before
 
 
 def test_a_folder_that_cannot_be_locked_is_one_failure(monkeypatch, run):

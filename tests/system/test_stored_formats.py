@@ -96,10 +96,7 @@ def test_a_numbers_file_is_named_by_its_family_however_many_the_product_has(both
         assert {name.partition("-")[2] for name in names} == families
 
 
-BY_DAY = ("format-0-1e9a05d", "format-0-6153825 households", "format-1 official", "format-2 official")
-
-
-@each("persons", "households", "official", by_day=BY_DAY)
+@each("persons", "households", "official", by_day=("format-0-1e9a05d", "format-1 households", "format-2 official"))
 def test_it_is_verified_and_its_numbers_are_those_of_the_same_key_today(path):
     assert safetab.verify(path).findings == ()
     rows, is_old = rows_in(path), FORMAT_OF[path.parent.name] < 2
