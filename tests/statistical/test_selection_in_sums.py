@@ -13,16 +13,12 @@ from math import sqrt
 import numpy as np
 import pytest
 
-from tests.inside import SAFETAB_P, Difference, Estimate, LinearForm, Ratio, Selected, interval_of, sum_of_forms
-from tests.selected_parts import CONFIDENCE, LEVELS, chances_of_totals, form_of, measured, published
+from tests.inside import Difference, LinearForm, Ratio, Selected, interval_of, sum_of_forms
+from tests.selected_parts import CONFIDENCE, LEVELS, chances_of_totals, drawn, form_of, measured, number, published
 
 LEVEL = "rho 0.159"
 NOISE = LEVELS[LEVEL][0]
 SUM, MINUS = (1, 1), (1, -1)
-
-
-def number(value, form, **more):
-    return Estimate("x", Fraction(value), form, CONFIDENCE, (), product=SAFETAB_P, universe=None, **more)
 
 
 def never_selected(place, cells=1):
@@ -58,8 +54,8 @@ def published_totals(level, size, times, rng):
 
 def seen_coverage(level, sizes, weights, times):
     rng = np.random.default_rng(15)
-    drawn = [published_totals(level, size, times, rng) for size in sizes]
-    intervals = [ends(level, totals, weights) for totals in zip(*drawn, strict=True)]
+    published = [published_totals(level, size, times, rng) for size in sizes]
+    intervals = [ends(level, totals, weights) for totals in zip(*published, strict=True)]
     return np.mean([low <= np.dot(sizes, weights) <= high for low, high in intervals])
 
 
@@ -116,15 +112,12 @@ def test_parts_of_sizes_from_0_to_200_are_held_often_enough(level, weights):
 def held_ratios(level, sizes, cells, times):
     """A published total over another one, or over a number of so many cells that was not selected."""
     rng, noise = np.random.default_rng(16), LEVELS[level][0]
-    drawn = published_totals(level, sizes[0], times, rng)
+    above, held = published_totals(level, sizes[0], times, rng), 0
     if cells:
-        k = np.arange(-400, 401)
-        weights = np.exp(-(k**2) / (2 * float(noise.sigma_squared)))
-        below = (sizes[1] + rng.choice(k, (times, cells), p=weights / weights.sum()).sum(axis=1)).tolist()
+        below = (sizes[1] + drawn(noise, (times, cells), rng).sum(axis=1)).tolist()
     else:
         below = published_totals(level, sizes[1], times, rng)
-    held = 0
-    for a, b in zip(drawn, below, strict=True):
+    for a, b in zip(above, below, strict=True):
         under = LinearForm({measured(1, noise): (1,) * cells}) if cells else published(1, level, b)
         low, high = Ratio(number(a, published(0, level, a)), number(b, under)).interval
         held += low * sizes[1] - 1e-9 <= sizes[0] <= high * sizes[1] + 1e-9
