@@ -7,8 +7,10 @@ from fractions import Fraction
 import numpy as np
 
 from tests.inside import (
+    SAFETAB_P,
     US,
     DiscreteGaussian,
+    Estimate,
     FloatTails,
     LinearForm,
     Measured,
@@ -27,6 +29,20 @@ LEVELS = {
 
 The levels below state in 2020 have rho 0.008 and 0.159; 0.543 is the third row of the paper's table of thresholds.
 """
+
+
+def number(value, form, **more):
+    return Estimate("x", Fraction(value), form, CONFIDENCE, (), product=SAFETAB_P, universe=None, **more)
+
+
+def drawn(noise, size, rng):
+    """Noise as numpy draws it."""
+    k = np.arange(-400, 401)
+    if isinstance(noise, DiscreteGaussian):
+        weights = np.exp(-(k**2) / (2 * float(noise.sigma_squared)))
+    else:
+        weights = np.exp(-np.abs(k) / float(noise.scale))
+    return rng.choice(k, size, p=weights / weights.sum())
 
 
 def measured(number, noise):

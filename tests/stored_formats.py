@@ -30,7 +30,7 @@ def stored(name: str) -> list[Path]:
     return [path for folder in FORMAT_OF if (path := STORED / folder / name).is_dir()]
 
 
-def each(*names: str, by_day: str = LATEST.name) -> pytest.MarkDecorator:
+def each(*names: str, by_day: str | tuple[str, ...] = LATEST.name) -> pytest.MarkDecorator:
     """A case for each stored release of these kinds; those whose words don't begin with `by_day` are slow."""
     paths = {f"{path.parent.name} {path.name}": path for name in names for path in stored(name)}
     cases = [

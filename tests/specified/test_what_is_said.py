@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from hashlib import sha256
-from typing import Any
 
 import pytest
 
+from tests.cases import cases_of
 from tests.commands import cli, done
 from tests.inside import plan_as_json, plan_of_files, privacy_of, read_inputs, run_files, stabilities_in_words
 from tests.specified.agreement import differences
@@ -16,12 +16,17 @@ from tests.specified.judge import Judge
 from tests.worlds.specified.small_world import AREAS, NZ, PEOPLE, nz_keys, of_lists, write_specification
 from tests.worlds.specified.toml_text import toml_of
 
-Keys = dict[str, Any]
-
-
-ANSWER, WHERE = '{ name = "ETH', 'where = { RESIDENT = "1" }'
-MANY = 'where = { RESIDENT = "1", ETH1 = ["11111", "12411", "21111", "31111", "33111"] }'
-PATTERN = '{ constraints = { pattern = "%s" }, name = "ETH1"'
+ALLOWED = """
+{ name = "ETH1" | { constraints = { pattern = "[0-9]+" }, name = "ETH1"
+where = { RESIDENT = "1" } | where = { RESIDENT = "1", ETH1 = ["11111", "12411", "21111", "31111", "33111"] }
+"""
+FORBIDDEN = """
+{ name = "ETH | { constraints = { enum = ["11111", "21111"] }, name = "ETH
+{ name = "ETH | { categories = [{ value = "31111", label = "Samoan" }], name = "ETH
+{ name = "ETH1" | { constraints = { pattern = "[23].*" }, name = "ETH1"
+where = { RESIDENT = "1" } | where = { ETH1 = "31111" }
+key = ["SA1"] | key = ["ETH1 = SA1"]
+"""
 
 
 def said(folder, *edits):
@@ -33,25 +38,16 @@ def said(folder, *edits):
     return list(stabilities_in_words(plan_of_files(*write_specification(folder, text)).require()))
 
 
-@pytest.mark.parametrize("edits", [[], [(f'{ANSWER}1"', PATTERN % "[0-9]+"), (WHERE, MANY)]])
+@pytest.mark.parametrize("edits", [[], cases_of(ALLOWED)])
 def test_a_stability_is_exact_if_a_record_may_reach_it(edits, tmp_path):
     sentences = said(tmp_path, *edits)
     assert sentences
     assert all("(stability), and in exactly 3 with the codes 11111, " in sentence for sentence in sentences)
 
 
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        (ANSWER, '{ constraints = { enum = ["11111", "21111"] }, name = "ETH'),
-        (ANSWER, '{ categories = [{ value = "31111", label = "Samoan" }], name = "ETH'),
-        (f'{ANSWER}1"', PATTERN % "[23].*"),
-        (WHERE, 'where = { ETH1 = "31111" }'),
-        ('key = ["SA1"]', 'key = ["ETH1 = SA1"]'),
-    ],
-)
-def test_a_stability_is_a_bound_if_rules_forbid_the_record(old, new, tmp_path):
-    sentences = said(tmp_path, (old, new))
+@pytest.mark.parametrize("edit", cases_of(FORBIDDEN))
+def test_a_stability_is_a_bound_if_rules_forbid_the_record(edit, tmp_path):
+    sentences = said(tmp_path, edit)
     assert sentences
     bound = "is in at most 3 of the groups of an area (stability); the rules of the fields, or the areas, may forbid"
     assert all(bound in each for each in sentences)
@@ -92,9 +88,9 @@ def test_a_blank_line_hides_no_broken_rule(tmp_path):
     parameters, data = case.write(tmp_path)
     file = data / "people.csv"
     file.write_text(file.read_text(encoding="utf-8").replace("\n", "\n\n", 2), encoding="utf-8")
-    found = [(finding.where, finding.message) for finding in read_inputs(parameters, data).errors]
-    assert found[0] == ("", "blank lines are only allowed at the end: 2 inside.")
-    assert [where for where, _ in found] == ["", "GENDER"]
+    found = read_inputs(parameters, data).errors
+    assert found[0].message == "blank lines are only allowed at the end: 2 inside."
+    assert [one.where for one in found] == ["", "GENDER"]
     assert SECRET not in str(found)
 
 
@@ -119,10 +115,9 @@ def test_published_totals_of_strangers_are_named_as_in_their_file(tmp_path):
     keys["privacy"] |= {"selector": "published totals", "totals": "totals.csv"}
     del keys["privacy"]["stage_1"], keys["privacy"]["suppress"]
     totals = "area_level,area,group,count\nnation,NZ,1,400\nnation,NZ,nix,7\n"
-    checked = plan_of_files(*write_specification(tmp_path, keys, files={"totals.csv": totals}))
-    assert [(each.file, each.where, each.message) for each in checked.errors] == [
-        ("totals.csv", "group", "nix at nation: not in the lists of groups.")
-    ]
+    (found,) = plan_of_files(*write_specification(tmp_path, keys, files={"totals.csv": totals})).errors
+    assert (found.file, found.where) == ("totals.csv", "group")
+    assert found.message == "nix at nation: not in the lists of groups."
 
 
 @pytest.mark.parametrize(("use", "counted"), [(1, [0, 1]), (2, [1, 1]), (3, [2, 1])])

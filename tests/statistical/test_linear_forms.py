@@ -4,17 +4,16 @@ Each check fails by chance less than once in a million times (5 standard errors)
 """
 
 from fractions import Fraction
+from functools import cache
 from math import sqrt
 
 import numpy as np
 import pytest
 
 from tests.inside import (
-    SAFETAB_P,
     US,
     DiscreteGaussian,
     DiscreteLaplace,
-    Estimate,
     Guess,
     LinearForm,
     Measured,
@@ -24,8 +23,8 @@ from tests.inside import (
     covariance,
     sum_of_forms,
 )
+from tests.selected_parts import CONFIDENCE, drawn, number
 
-CONFIDENCE = Fraction(19, 20)
 NARROW, WIDE = DiscreteGaussian(Fraction(2500, 1067)), DiscreteGaussian(Fraction(5000, 159))
 FIRST = DiscreteGaussian(Fraction(15000, 53))
 LAPLACE = DiscreteLaplace(Fraction(9, 2))
@@ -35,20 +34,11 @@ def form(region, noise, weights, stage=Stage.STAGE_2):
     return LinearForm({Measured("", US.area_level("COUNTY"), region, "3010", stage, noise): weights})
 
 
-def sample(noise, size, rng):
-    k = np.arange(-400, 401)
-    if isinstance(noise, DiscreteGaussian):
-        weights = np.exp(-(k**2) / (2 * float(noise.sigma_squared)))
-    else:
-        weights = np.exp(-np.abs(k) / float(noise.scale))
-    return rng.choice(k, size, p=weights / weights.sum())
-
-
 def simulated(a_form, times, rng):
     """The noise of a form: one draw for each cell of each measured group, with its weight."""
     noise = np.zeros(times)
     for key, weights in a_form.weights.items():
-        noise += sample(key.noise, (times, len(weights)), rng) @ np.array([float(weight) for weight in weights])
+        noise += drawn(key.noise, (times, len(weights)), rng) @ np.array([float(weight) for weight in weights])
     return noise
 
 
@@ -73,27 +63,34 @@ FORMS = {
 }
 
 
+TIMES = 400_000
+
+
+@cache
+def sizes_of_noise(name):
+    return np.abs(simulated(FORMS[name], TIMES, np.random.default_rng(7)))
+
+
 @pytest.mark.parametrize("name", FORMS)
 def test_margins_and_chances_are_those_of_simulated_noise(name):
-    times, noise = 400_000, FORMS[name].noise
-    drawn = np.abs(simulated(FORMS[name], times, np.random.default_rng(7)))
-    assert np.mean(drawn**2) == pytest.approx(noise.variance, rel=0.02)
+    noise, sizes = FORMS[name].noise, sizes_of_noise(name)
+    assert np.mean(sizes**2) == pytest.approx(noise.variance, rel=0.02)
     for confidence in (Fraction(1, 2), CONFIDENCE):
         margin = noise.margin_of_error(confidence)
-        seen = np.mean(drawn <= float(margin) + 1e-9)
+        seen = np.mean(sizes <= float(margin) + 1e-9)
         exact = 1 - noise.chance_of_at_least(margin + noise.step)
-        assert abs(seen - exact) < 5 * sqrt(exact * (1 - exact) / times)
+        assert abs(seen - exact) < 5 * sqrt(exact * (1 - exact) / TIMES)
         assert exact >= float(confidence) - 1e-9
         assert 1 - noise.chance_of_at_least(margin) < float(confidence)
 
 
 def test_simulation_would_see_noise_that_is_wrongly_taken_for_independent():
     """A total plus its children, as if they were two areas: too little noise for the simulation."""
-    times, wrong = 400_000, sum_of_forms([WHOLE, form("44003", WIDE, CHILDREN)]).noise
-    drawn = np.abs(simulated(sum_of_forms([WHOLE, PART]), times, np.random.default_rng(7)))
+    wrong = sum_of_forms([WHOLE, form("44003", WIDE, CHILDREN)]).noise
     margin = wrong.margin_of_error(CONFIDENCE)
     exact = 1 - wrong.chance_of_at_least(margin + wrong.step)
-    assert abs(np.mean(drawn <= float(margin)) - exact) > 20 * sqrt(exact * (1 - exact) / times)
+    seen = np.mean(sizes_of_noise("a total and its children, whose noise is in it") <= float(margin))
+    assert abs(seen - exact) > 20 * sqrt(exact * (1 - exact) / TIMES)
 
 
 def test_a_difference_of_copies_has_no_noise():
@@ -131,17 +128,14 @@ def test_fiellers_interval_holds_the_true_ratio(noise, true_cells, inside):
     """A share of a group's own cells, or a ratio of two groups (`inside` is none); 4,000 releases of each."""
     times, rng = 4_000, np.random.default_rng(11)
     whole = form("44001", noise, (1,) * len(true_cells))
-    cells = sample(noise, (times, len(true_cells)), rng) + np.array(true_cells)
+    cells = drawn(noise, (times, len(true_cells)), rng) + np.array(true_cells)
     if inside is None:
-        part, above, true = form("44003", noise, (1,)), sample(noise, (times,), rng) + 30, 30
+        part, above, true = form("44003", noise, (1,)), drawn(noise, times, rng) + 30, 30
     else:
         part, above, true = form("44001", noise, inside), cells @ inside, np.dot(true_cells, inside)
     held = bounded = 0
     for a, b in zip(above.tolist(), cells.sum(axis=1).tolist(), strict=True):
-        given = ((a, part), (b, whole))
-        ratio = Ratio(
-            *(Estimate("x", Fraction(n), one, CONFIDENCE, (), product=SAFETAB_P, universe=None) for n, one in given)
-        )
+        ratio = Ratio(number(a, part), number(b, whole))
         low, high = ratio.interval
         held += low <= true / sum(true_cells) <= high
         bounded += ratio.is_bounded

@@ -139,19 +139,7 @@ def test_a_plain_reader_keeps_the_ids_of_areas(out):
         read = pandas.read_csv(path)  # without any option: region_id loses its zeros
         texts = pandas.read_csv(path, dtype=str)
         assert list(read["geo_id"]) == [geo_id(LEVELS[path.stem], region) for region in texts["region_id"]]
-
-
-def test_geo_ids_are_those_of_the_census_bureau():
-    expected = {
-        ("USA", "1"): "0100000US",
-        ("STATE", "01"): "0400000US01",
-        ("COUNTY", "01001"): "0500000US01001",
-        ("TRACT", "44007000101"): "1400000US44007000101",
-        ("PLACE", "4459000"): "1600000US4459000",
-        ("AIANNH", "2430"): "2500000US2430",
-        ("PR-COUNTY", "72127"): "0500000US72127",
-    }
-    assert {(level, region): geo_id(LEVELS[level], region) for level, region in expected} == expected
+    assert geo_id(LEVELS["STATE"], "01") == "0400000US01"
 
 
 def test_the_data_dictionary_lists_every_csv_file_and_each_of_its_columns(out):
@@ -188,6 +176,7 @@ from typer.testing import CliRunner
 from safetab.cli.main import app
 release, folder = sys.argv[1:]
 assert safetab.open_release(release).totals(area="44").numbers
+print(*{"duckdb", "numba", "cryptography"} & sys.modules.keys())
 for command in (["show", release, "44"], ["status", release], ["export", release, f"{folder}/csv"],
                 ["report", release, "-o", f"{folder}/report.html"]):
     result = CliRunner().invoke(app, command)
@@ -196,5 +185,16 @@ assert sorted(path.name for path in pathlib.Path(folder).iterdir()) == ["csv", "
 """
 
 
-def test_a_release_is_read_where_there_is_neither_fcntl_nor_what_else_windows_lacks(both_products, tmp_path):
-    subprocess.run([sys.executable, "-c", WITHOUT_POSIX, both_products / "people", tmp_path], check=True)
+@pytest.fixture(scope="module")
+def without_posix(both_products, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("without_posix")
+    command = [sys.executable, "-c", WITHOUT_POSIX, both_products / "people", folder]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_a_release_is_read_where_there_is_neither_fcntl_nor_what_else_windows_lacks(without_posix):
+    assert without_posix.returncode == 0, without_posix.stderr
+
+
+def test_opening_a_release_loads_no_engine(without_posix):
+    assert without_posix.stdout.splitlines() == [""]

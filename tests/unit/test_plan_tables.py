@@ -11,16 +11,18 @@ from tests.inside import NoProgress, a_or_an, write_example
 RULE = re.compile(r"^ ─+\s*$", re.MULTILINE)
 
 
-@pytest.fixture(scope="module", params=["nz"])
-def example(request, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("example")
-    write_example(request.param, 1, folder, NoProgress())
-    return folder / "parameters"
+@pytest.fixture(scope="module")
+def examples(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("examples")
+    for name in ("nz", "ons"):
+        (folder / name).mkdir()
+        write_example(name, 1, folder / name, NoProgress())
+    return folder
 
 
 @pytest.fixture
-def nz(example):
-    return example
+def nz(examples):
+    return examples / "nz" / "parameters"
 
 
 def planned(parameters, *options, columns=80):
@@ -31,29 +33,31 @@ def rows(text):
     return [" ".join(line.split()) for line in text.splitlines()]
 
 
-@pytest.mark.parametrize("example", ["nz", "ons"], indirect=True)
+@pytest.mark.parametrize("name", ["nz", "ons"])
 @pytest.mark.parametrize("columns", [80, 120])
-def test_no_table_of_a_plan_is_broken(columns, example):
-    text = planned(example, columns=columns)
+def test_no_table_of_a_plan_is_broken(columns, name, examples):
+    text = planned(examples / name / "parameters", columns=columns)
     assert len(RULE.findall(text)) == 3
     assert max(map(len, text.splitlines())) <= columns
+
+
+ROWS = """
+any person in this run 1.68 3.36 13.4549 20.1301
+level 2 level 3 level 3
+rho 0.02 0.5 0.1
++/- lone total 25 5 11
+Gender by age (6 groups) from 5,000 from 1,000 from 1,000
++/- gender 62 12 28
+T - - 21
+Statistical area 2, level 3 288 9,504 0.92
+"""
 
 
 def test_the_loss_comes_first_and_levels_that_agree_share_a_column(nz):
     text = planned(nz)
     titles = ("Total privacy loss", "Budgets, margins of error (+/-) at 95%, and noise", "What is measured, and")
     assert sorted(titles, key=text.index) == list(titles)
-    for row in (
-        "any person in this run 1.68 3.36 13.4549 20.1301",
-        "level 2 level 3 level 3",
-        "rho 0.02 0.5 0.1",
-        "+/- lone total 25 5 11",
-        "Gender by age (6 groups) from 5,000 from 1,000 from 1,000",
-        "+/- gender 62 12 28",
-        "T - - 21",
-        "Statistical area 2, level 3 288 9,504 0.92",
-    ):
-        assert row in rows(text)
+    assert {*ROWS.strip().splitlines()} <= {*rows(text)}
     assert "total-only" not in text
     assert not re.search(r"\b(?:ta|sa2)\b", text)
 
@@ -90,6 +94,6 @@ def test_the_paper_is_no_measure_for_another_census(nz, world):
     assert ["paper" in one for one in (own, usual)] == [False, True]
 
 
-@pytest.mark.parametrize("noun", ["an admission", "a patient", "a usual resident", "a unit", "a European", "an uncle"])
-def test_a_noun_has_the_article_that_it_is_spoken_with(noun):
-    assert a_or_an(noun.split(" ", 1)[1]) == noun
+def test_a_noun_has_the_article_that_it_is_spoken_with():
+    for noun in ["an admission", "a patient", "a usual resident", "a unit", "a European", "an uncle"]:
+        assert a_or_an(noun.partition(" ")[2]) == noun

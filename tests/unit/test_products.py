@@ -7,6 +7,7 @@ from itertools import product as combinations_of
 
 import pytest
 
+from tests.cases import cases_of
 from tests.conftest import PROJECT
 from tests.inside import (
     PERSONS,
@@ -27,59 +28,56 @@ from tests.inside import (
 )
 
 PACKAGE = PROJECT / "src" / "safetab"
-WHO_KNOWS_SEX_AND_AGE = (
-    "products/safetab_p/",
-    "dialects/bureau/cef/",  # the fields of a person in the Census Edited File
-    "synthetic/",  # made-up people
-    "auditing/worlds/",
-    "explorer/workbook/",  # sheets of SafeTab-P
-    "cli/commands/",  # help and the tour
-    "cli/tune_answers/reading.py",
-    "specification/",  # examples of keys
-)
+KNOWING = r"""
+\b(sex|sexes|age|ages|QSEX|QAGE)\b
+    products/safetab_p/
+    dialects/bureau/cef/        the fields of a person in the Census Edited File
+    synthetic/                  made-up people
+    auditing/worlds/
+    explorer/workbook/          sheets of SafeTab-P
+    cli/commands/               help and the tour
+    cli/tune_answers/reading.py
+    specification/              examples of keys
 
+safetab_h\b|SafeTab-H|\bHOUSEHOLD_TYPE\b|\"TEN\"|\bHHT\b|\btenure\b|T0[34]00|data_cell
+    products/safetab_h/
+    products/all_products.py
+    dialects/bureau/cef/        the fields of a unit in the Census Edited File
+    pipeline/cef_tables.py      which writes them as household records
+    synthetic/
+    auditing/
+    cli/commands/
+    functions/made_up.py
+    dialects/bureau/examples.py     help
+    dialects/bureau/specified.py    its name in a specification
+    specification/checks.py         the noise numbers of shipped products
+    specification/keys.py           examples of keys
 
-WHO_KNOWS_HOUSEHOLDS = (
-    "products/safetab_h/",
-    "products/all_products.py",
-    "dialects/bureau/cef/",  # the fields of a unit in the Census Edited File
-    "pipeline/cef_tables.py",  # which writes them as household records
-    "synthetic/",
-    "auditing/",
-    "cli/commands/",
-    "functions/made_up.py",
-    "dialects/bureau/examples.py",  # help
-    "dialects/bureau/specified.py",  # its name in a specification
-    "specification/checks.py",  # the noise numbers of shipped products
-    "specification/keys.py",  # examples of keys
-)
-
-
-WHO_NAMES_SAFETAB_P = (
-    "products/", "synthetic/", "auditing/worlds/", "auditing/selftest.py", "explorer/", "tuning/", "cli/",
-    "functions/made_up.py", "pipeline/cef_tables.py",
-)  # fmt: skip
-HOUSEHOLDS = r"safetab_h\b|SafeTab-H|\bHOUSEHOLD_TYPE\b|\"TEN\"|\bHHT\b|\btenure\b|T0[34]00|data_cell"
+from safetab\.products\.safetab_p
+    products/
+    synthetic/
+    auditing/worlds/
+    auditing/selftest.py
+    explorer/
+    tuning/
+    cli/
+    functions/made_up.py
+    pipeline/cef_tables.py
+"""
+"""Words, below them who may know them, and why."""
 
 
 @pytest.fixture(scope="module")
 def sources():
-    return {path.relative_to(PACKAGE).as_posix(): path.read_text() for path in PACKAGE.rglob("*.py")}
+    return {path.relative_to(PACKAGE).as_posix(): path.read_text().lower() for path in PACKAGE.rglob("*.py")}
 
 
-@pytest.mark.parametrize(
-    ("words", "who"),
-    [
-        (r"\b(sex|sexes|age|ages|QSEX|QAGE)\b", WHO_KNOWS_SEX_AND_AGE),
-        (HOUSEHOLDS, WHO_KNOWS_HOUSEHOLDS),
-        (r"from safetab\.products\.safetab_p", WHO_NAMES_SAFETAB_P),
-    ],
-    ids=["sex and age", "households", "SafeTab-P"],
-)
-def test_only_a_product_its_files_and_what_is_made_for_it_know_it(words, who, sources):
-    knowing = sorted(path for path, text in sources.items() if re.search(words, text, re.IGNORECASE))
+@pytest.mark.parametrize("known", KNOWING.strip().split("\n\n"), ids=["sex and age", "households", "SafeTab-P"])
+def test_only_a_product_its_files_and_what_is_made_for_it_know_it(known, sources):
+    words, *lines = known.lower().splitlines()
+    knowing = sorted(path for path, text in sources.items() if re.search(words, text))
     assert len(knowing) > 5
-    assert [path for path in knowing if not path.startswith(who)] == []
+    assert [path for path in knowing if not path.startswith(tuple(line.split()[0] for line in lines))] == []
 
 
 @pytest.mark.parametrize("shape", PERSONS.shapes, ids=lambda shape: shape.label)
@@ -157,17 +155,17 @@ def test_a_family_pays_from_its_own_budget():
 
 
 @pytest.mark.parametrize(
-    ("keys", "product"),
-    [
-        ("thresholds_h_t3 reader", SAFETAB_H),
-        ("thresholds_p", SAFETAB_P),
-        ("zero_suppression_chance", SAFETAB_P),
-        ("privacy_budget_h_t4_level_1_usa thresholds_p thresholds_h_t4", SAFETAB_H),
-        ("reader run_us", SAFETAB_H),
-    ],
+    ("product", "keys"),
+    cases_of("""
+        H | thresholds_h_t3 reader
+        P | thresholds_p
+        P | zero_suppression_chance
+        H | privacy_budget_h_t4_level_1_usa thresholds_p thresholds_h_t4
+        H | reader run_us
+    """),
 )
-def test_every_key_that_one_product_alone_has_names_it(keys, product):
-    assert product_of_keys(keys.split(), SAFETAB_H) is product
+def test_every_key_that_one_product_alone_has_names_it(product, keys):
+    assert product_of_keys(keys.split(), SAFETAB_H).name == f"SafeTab-{product}"
 
 
 def test_a_product_is_found_by_its_name_and_by_the_keys_of_its_budgets():

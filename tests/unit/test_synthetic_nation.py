@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from tests.cases import cases_of
 from tests.inside import (
     CHUNK_PEOPLE,
     DETAILED,
@@ -45,15 +46,17 @@ US_OF_2020 = (3_143, 84_414, 8_132_968, 31_617)
 PUERTO_RICO_OF_2020 = (78, 981, 41_987, 292)
 
 
-@pytest.fixture(scope="module")
-def nation():
-    return [state_geography(share, 7) for share in state_shares(SizeRequest(NATION_PEOPLE))]
+NATION = SizeRequest(NATION_PEOPLE)
+
+
+def every(step):
+    return [state_geography(share, 7) for share in state_shares(NATION)[::step]]
 
 
 @pytest.fixture(scope="module", params=[7, pytest.param(1, marks=pytest.mark.slow)])
 def states(request):
     """By day every seventh state."""
-    return [state_geography(share, 7) for share in state_shares(SizeRequest(NATION_PEOPLE))[:: request.param]]
+    return every(request.param)
 
 
 def state_44(size=None, **changes):
@@ -89,7 +92,7 @@ def block_ids_of(state):
 
 
 def test_the_nation_is_that_of_2020():
-    *us, pr = state_shares(SizeRequest(NATION_PEOPLE))
+    *us, pr = state_shares(NATION)
     assert NATION_PEOPLE == 334_735_155
     assert {share.state.code for share in us} == US_STATES
     assert {share.state.name: share.people for share in us}["California"] == 39_538_223
@@ -102,9 +105,9 @@ def test_the_nation_is_that_of_2020():
 
 
 @pytest.mark.slow
-def test_the_geography_has_exactly_these_entities(nation):
+def test_the_geography_has_exactly_these_entities():
     numbers, states_of_area = {}, {}
-    for state in nation:
+    for state in every(1):
         blocks, places = block_ids_of(state), entities(state.place)
         assert blocks[0] // 10**13 == blocks[-1] // 10**13 == state.state
         found = (len(np.unique(blocks // 10**10)), len(np.unique(blocks // 10**4)), len(blocks), len(places))
@@ -124,7 +127,7 @@ def test_sizes_vary_as_they_do(states):
         for of in (people_of, people_of_tracts, lambda state: people_of(state)[state.place != NO_ENTITY])
     )
     codes = {f"{state.state:02}" for state in states}
-    people = sum(share.people for share in state_shares(SizeRequest(NATION_PEOPLE)) if share.state.code in codes)
+    people = sum(share.people for share in state_shares(NATION) if share.state.code in codes)
     assert of_block.sum() == people
     assert 0.28 <= (of_block == 0).mean() <= 0.38
     assert of_tract.min() > 0
@@ -151,28 +154,28 @@ def test_the_geography_is_the_same_for_any_number_of_people():
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "case",
-    [
-        "states 3: 3 379 22_978",
-        "counties 60: 51 60 1_611",
-        "counties 7: 7 7 188",
-        "tracts 100: 51 51 100",
-        "tracts 1: 1 1 1",
-        "states 51 counties 51 tracts 51: 51 51 51",
-        "states 2 counties 2 tracts 30_000: 2 2 30_000",
-        "tracts 3_143 counties 3_143: 51 3_143 3_143",
-        "people 10_000_000 tracts 100_000: 51 3_143 100_000",
-    ],
+    ("asked", "made"),
+    cases_of("""
+        states=3 | 3 379 22_978
+        counties=60 | 51 60 1_611
+        counties=7 | 7 7 188
+        tracts=100 | 51 51 100
+        tracts=1 | 1 1 1
+        states=51 counties=51 tracts=51 | 51 51 51
+        states=2 counties=2 tracts=30_000 | 2 2 30_000
+        tracts=3_143 counties=3_143 | 51 3_143 3_143
+        people=10_000_000 tracts=100_000 | 51 3_143 100_000
+    """),
 )
-def test_sizes_that_are_asked_for_are_made(case):
+def test_sizes_that_are_asked_for_are_made(asked, made):
     """States, counties and tracts."""
-    asked, made = (part.split() for part in case.split(":"))
-    request = SizeRequest(**{"people": 10_000} | dict(zip(asked[::2], map(int, asked[1::2]), strict=True)))
+    sizes = dict(size.split("=") for size in asked.split())
+    request = SizeRequest(**{"people": 10_000} | {name: int(size) for name, size in sizes.items()})
     assert request.findings() == ()
     shares = state_shares(request)
     assert sum(share.people for share in shares) == request.people
     assert shares[-1].state.code == "72"
-    assert [len(shares) - 1, *numbers_of(shares[:-1])[:2]] == [*map(int, made)]
+    assert [len(shares) - 1, *numbers_of(shares[:-1])[:2]] == [*map(int, made.split())]
     for share in shares:
         geography = state_geography(share, 1)
         blocks = block_ids_of(geography)
@@ -183,7 +186,7 @@ def test_sizes_that_are_asked_for_are_made(case):
         assert {*entities(geography.aiannh)} == {*share.aiannh_areas}
 
 
-@pytest.mark.parametrize("people", [NATION_PEOPLE, MOST_PEOPLE])
+@pytest.mark.parametrize("people", [pytest.param(NATION_PEOPLE, marks=pytest.mark.slow), MOST_PEOPLE])
 def test_the_most_people_in_one_state_are_shared_out_too(people):
     share = state_shares(SizeRequest(people, states=1, counties=1, tracts=20_000))[0]
     geography = state_geography(share, 1)
@@ -341,7 +344,7 @@ def mix():
 @pytest.fixture(scope="module")
 def rhode_island(mix):
     """At full size: a million people in 280 tracts."""
-    geography = state_geography(state_44(SizeRequest(NATION_PEOPLE)), 3)
+    geography = state_geography(state_44(NATION), 3)
     return StatePeople(geography, palettes_of(geography, mix, 3), demographics(US_PASS, 3), 26, is_shuffled=False)
 
 
