@@ -6,8 +6,6 @@ far the numbers of two neighbouring worlds lie apart. What the program claims co
 that there could be is added; for changes of several records the costliest and some others are combined in every way.
 """
 
-from __future__ import annotations
-
 import random
 import re
 from collections import Counter, defaultdict

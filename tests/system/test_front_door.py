@@ -1,7 +1,5 @@
 """What the README promises a newcomer: the demo, its pages, and an example that runs as written."""
 
-from __future__ import annotations
-
 import re
 import shlex
 import struct
@@ -26,14 +24,14 @@ SIX_MARGINS = 6 * 47
 """Two runs differ by more, 8 standard deviations, less than once in a thousand million times."""
 
 
-def recipe(target: str) -> str:
+def recipe(target):
     """What make would do."""
     return subprocess.run(
         ["make", "-n", *target.split()], cwd=PROJECT, capture_output=True, text=True, check=True
     ).stdout
 
 
-def said_by(command: str) -> str:
+def said_by(command):
     """On a terminal of the usual width, as the README shows it."""
     program, *words = shlex.split(command)
     assert program == ".venv/bin/safetab"
@@ -88,14 +86,17 @@ def test_the_readme_names_what_the_demo_wrote(front):
 
 
 @pytest.mark.usefixtures("front")
-def test_the_readmes_example_runs_as_written():
+@pytest.mark.parametrize("out", ["build/demo/output", pytest.param("build/mine", marks=pytest.mark.slow)])
+def test_the_readmes_example_runs_as_written(out):
+    """By day the demo's own run answers, in the place of another run of its census."""
     assert [command.split()[1] for command in COMMANDS] == ["validate", "plan", "run", "show"]
-    *_, shown = map(said_by, COMMANDS)
+    commands = [command.replace("build/mine", out) for command in COMMANDS]
+    *_, shown = (said_by(command) for command in commands if not Path(out).exists() or " run " not in command)
     same_but_for_noise(shown.splitlines(), ANSWER)
-    assert safetab.open_release("build/mine").total("44007", "Dominican").margin_of_error == 47
+    assert safetab.open_release(out).total("44007", "Dominican").margin_of_error == 47
 
 
-def same_but_for_noise(printed: list[str], expected: list[str]) -> None:
+def same_but_for_noise(printed, expected):
     assert [NUMBER.sub("N", line) for line in printed] == [NUMBER.sub("N", line) for line in expected]
     printed, expected = "\n".join(printed), "\n".join(expected)
     for numbers in zip(NUMBER.findall(printed), NUMBER.findall(expected), strict=True):

@@ -1,7 +1,5 @@
 """SafeTab-H from files to files: exact tables where noise vanishes, the chain from totals, and what is refused."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import stat
@@ -24,14 +22,14 @@ CASE = World.of(SHARED / "households" / "case-tricky")
 
 
 @pytest.fixture
-def world(releases, tmp_path):
+def world(both_products, tmp_path):
     """A copy of a small census that a test may change."""
-    return releases.households(21, budget=0.3, people=60).world.copy(tmp_path / "world")
+    return World.of(both_products / "h").copy(tmp_path / "world")
 
 
 @pytest.fixture
-def people(releases, tmp_path):
-    return releases.people(2, people=60, budget=1).world.copy(tmp_path / "people")
+def people(both_products, tmp_path):
+    return World.of(both_products / "p").copy(tmp_path / "people")
 
 
 @pytest.mark.slow
@@ -66,7 +64,7 @@ def test_rows_are_sorted_by_public_keys_and_headers_are_the_bureaus(tmp_path):
             header, *rows = (tmp_path / "out" / folder / f"{name}.csv").read_text().splitlines()
             assert header == f"REGION_ID|REGION_TYPE|ITERATION_CODE|{cell}|COUNT"
             groups = list(dict.fromkeys(tuple(row.split("|")[:3]) for row in rows))
-            by_level: dict[tuple[str, str], list[str]] = {}
+            by_level = {}
             for region, kind, code in groups:
                 by_level.setdefault((kind, level_of[code]), []).append(region + code)
             assert all(keys == sorted(keys) for keys in by_level.values())
@@ -79,7 +77,7 @@ def test_negative_cells_are_raised_to_0_before_sums_if_negatives_are_not_allowed
     safetab.run(*world, tmp_path / "out", test_key=KEY)
     tables = written_household_tables(tmp_path / "out")
     for table, cells in (("T03002", (1, 6)), ("T03003", (2, 3, 7, 8)), ("T04002", (1, 2, 3))):
-        groups: dict[str, dict[int, int]] = {}
+        groups = {}
         for row in tables[table]:
             *group, cell, count = row.split("|")
             groups.setdefault("|".join(group), {})[int(cell)] = int(count)
@@ -158,7 +156,7 @@ WRONG_TOTALS = {
 }
 
 
-def totals_of(world) -> list[str]:
+def totals_of(world):
     return (world.data / "pop-group-totals.txt").read_text().splitlines()[1:]
 
 
@@ -252,7 +250,7 @@ def test_the_number_of_thresholds_is_exact(world):
 
 
 def test_thresholds_may_be_below_0(tmp_path):
-    world = write_household_world(tmp_path / "world", 8)
+    world = write_household_world(tmp_path / "world", 8, people=100)
     for key, values in (("thresholds_h_t3", [-5, -1, 4]), ("thresholds_h_t4", [-2])):
         world.configure(**{key: dict.fromkeys(household_config(1)[key], values)})
     safetab.run(*world, tmp_path / "out")
@@ -262,7 +260,7 @@ def test_thresholds_may_be_below_0(tmp_path):
 # the chain
 
 
-def of_persons(world, name: str, **changes: object) -> World:
+def of_persons(world, name, **changes):
     """The same world with a configuration of SafeTab-P."""
     config = world.config()
     levels = [key.removeprefix("privacy_budget_h_t3_") for key in config if key.startswith("privacy_budget_h_t3_")]
@@ -362,9 +360,8 @@ def test_a_release_with_two_totals_for_a_group_is_refused_before_anything_is_spe
     assert not (tmp_path / "spend.log").exists()
 
 
-def test_persons_measure_their_own_totals(releases):
-    world, out = releases.people(2, people=60, budget=1)
-    assert "measures its own totals" in refused("plan", *world, "--totals", out)
+def test_persons_measure_their_own_totals(both_products, people):
+    assert "measures its own totals" in refused("plan", *people, "--totals", both_products / "people")
 
 
 # what both cost

@@ -1,7 +1,5 @@
 """Every output of a specified census speaks of that census: no word of the U.S. census stands in it."""
 
-from __future__ import annotations
-
 import gzip
 import re
 import shlex
