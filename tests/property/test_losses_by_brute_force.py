@@ -255,7 +255,6 @@ def nothing(_, __):
     return iter([()])
 
 
-PEOPLE = (2, 3)
 OF_ONE_PRODUCT = {
     "one record is added or removed": one_added,
     "one record changes": one_changed,
@@ -296,6 +295,11 @@ def claimed(anchor, row, definition, people=1):
     return factors(table_of_docs(anchor)[row][definition is PURE], people)
 
 
+def cost(claim, **budgets):
+    """Of each product or pass."""
+    return sum(factor * budgets[one] for one, factor in claim.items())
+
+
 def test_every_loss_table_has_a_search():
     """Tables of claims are known by their heads; the line of 2020 has the losses of an added and a changed record."""
     lines = PRIVACY.read_text().splitlines()
@@ -324,7 +328,7 @@ def test_every_selector_has_a_product():
 def claim_of_one_product(world, row, definition):
     claim = claimed("loss-of-one-product", row, definition)
     if "US" in claim:
-        return sum(factor * world.budget(part.lower()) for part, factor in claim.items())
+        return cost(claim, US=world.budget("us"), PR=world.budget("pr"))
     return claim[""] * world.budget("us")
 
 
@@ -358,29 +362,23 @@ def test_what_the_program_says_of_a_changed_record_is_what_the_docs_say(made):
 # two products
 
 
-def searches_of_two_products():
-    for row, (of_persons, of_households) in OF_TWO_PRODUCTS.items():
-        for people in PEOPLE if " k " in row else (1,):
-            yield row, people, of_persons(people) if " k " in row else of_persons, of_households
-
-
-two_products = pytest.mark.parametrize(
-    ("row", "people", "of_persons", "of_households"),
-    [pytest.param(*one, id=f"{one[0]}-{one[1]}") for one in searches_of_two_products()],
-)
+def rows_of_two_products(of_a_household):
+    """Each row of the table, with numbers of people."""
+    return [(row, people) for row in OF_TWO_PRODUCTS for people in (of_a_household if " k " in row else (1,))]
 
 
 @both_definitions
-@two_products
+@pytest.mark.parametrize(("row", "people"), rows_of_two_products((2, 3)))
 @random_worlds
-def test_neighbours_of_two_products_are_as_far_apart_as_claimed_and_no_further(
-    definition, row, people, of_persons, of_households, worlds
-):
+def test_neighbours_of_two_products_are_as_far_apart_as_claimed_and_no_further(definition, row, people, worlds):
+    of_persons, of_households = OF_TWO_PRODUCTS[row]
+
     def found_and_claimed(persons, households):
         """The files change independently of one another here, so the worst of both together is the sum."""
-        found = worst(persons, of_persons, "us", definition) + worst(households, of_households, "us", definition)
+        changes = of_persons(people) if " k " in row else of_persons
+        found = worst(persons, changes, "us", definition) + worst(households, of_households, "us", definition)
         claim = claimed("two-products", row, definition, people)
-        return found, claim.get("P", 0) * persons.budget("us") + claim.get("H", 0) * households.budget("us")
+        return found, cost(claim, P=persons.budget("us"), H=households.budget("us"))
 
     found, claim = found_and_claimed(rich_world(SAFETAB_P), rich_world(SAFETAB_H))
     assert found == claim
@@ -405,10 +403,8 @@ def test_a_move_to_the_other_pass_costs_no_more_than_one_inside_the_costlier(def
         found = worst(persons, one_moved_between_passes, "", definition)
         found += sum(worst(households, one_household_changed, part, definition) for part in ("us", "pr"))
         claim = claimed("two-products", "a person moves to another household", definition)
-        dearest = {"P": persons, "H": households}
-        assert found <= sum(
-            factor * max(dearest[one].budget(part) for part in ("us", "pr")) for one, factor in claim.items()
-        )
+        dearest = (max(one.budget("us"), one.budget("pr")) for one in (persons, households))
+        assert found <= cost(claim, **dict(zip("PH", dearest, strict=True)))
 
 
 @both_definitions
@@ -418,16 +414,13 @@ def test_the_program_claims_what_the_docs_claim(definition):
     )
     joint = JointLoss(persons, households)
     said = {change: losses[US_PASS] for change, losses in joint.rows()}
-    of_docs = {
-        row.replace(" k ", f" {people} "): (row, people)
-        for row in OF_TWO_PRODUCTS
-        for people in ((2, 3, 4, 5) if " k " in row else (1,))
+    rows = rows_of_two_products((2, 3, 4, 5))
+    assert said == {
+        row.replace(" k ", f" {people} "): cost(
+            claimed("two-products", row, definition, people), P=Fraction("4.944"), H=Fraction("8.895302")
+        )
+        for row, people in rows
     }
-    assert said.keys() == of_docs.keys()
-    for change, (row, people) in of_docs.items():
-        claim = claimed("two-products", row, definition, people)
-        expected = claim.get("P", 0) * Fraction("4.944") + claim.get("H", 0) * Fraction("8.895302")
-        assert said[change] == expected, change
 
 
 @pytest.mark.needs_2020_files
