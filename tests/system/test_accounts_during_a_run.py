@@ -122,23 +122,15 @@ def test_an_older_copy_is_found_by_the_next_run_beside_an_earlier_one(world, log
 
 def test_a_log_that_was_removed_with_its_heads_is_missed_by_the_next_run_beside_an_earlier_one(world, log, tmp_path):
     """Whether or not it was begun anew."""
-
-    def removed():
-        log.unlink()
-        heads_file(log).unlink()
-
-    def begun_anew():
-        removed()
-        begin(log)
-
+    removed = (log.unlink, heads_file(log).unlink)
+    begun_anew = (*removed, lambda: begin(log))
     missed = f"{log}: {tmp_path / 'out.confidential.log'} names runs that were charged to an earlier log"
-    for number, (happens, is_missed) in enumerate(
-        ((During, False), (During, False), (removed, True), (begun_anew, True))
-    ):
-        happens()
+    for name, happens in {"out": (), "out-2": (), "out-3": removed, "out-4": begun_anew}.items():
+        for each in happens:
+            each()
         during = During()
-        run(world, tmp_path, "out" if number == 0 else f"out-{number}", during=during)
-        assert any(missed in told for told in during.told) is is_missed
+        run(world, tmp_path, name, during=during)
+        assert any(missed in told for told in during.told) is bool(happens)
 
 
 # The log during a run

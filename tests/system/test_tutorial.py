@@ -3,15 +3,14 @@
 import contextlib
 import json
 import re
-import subprocess
-from types import SimpleNamespace
 
 import pytest
 
 import safetab
+from docs.site import commands
 from docs.site.commands import with_results
 from docs.site.notebook import run_notebook
-from tests.commands import cli
+from tests.commands import done
 from tests.conftest import PROJECT
 from tests.inside import write_demo_census
 
@@ -57,11 +56,10 @@ def test_a_census_of_ones_own_gets_from_a_spreadsheet_to_a_site():
     assert "Open languages-site/index.html in a browser." in shown["site"]
 
 
-def run_here(command, cwd, env, **_):
-    """What a process would do."""
-    with contextlib.chdir(cwd):
-        ended = cli(*command[3:], env=env)
-    return SimpleNamespace(returncode=ended.exit_code, stdout=ended.stdout, stderr=ended.stderr)
+def run_here(command, folder):
+    """Without a process."""
+    with contextlib.chdir(folder):
+        return done(*command.split()[1:])
 
 
 def test_a_page_saves_files_and_changes_lines_before_it_runs_commands(tmp_path, monkeypatch):
@@ -70,7 +68,7 @@ def test_a_page_saves_files_and_changes_lines_before_it_runs_commands(tmp_path, 
     codes = "Here is `mine/codes.csv`:\n\n```csv\ncode,name,broad,broad_name\n7,Seven,A,All\n```\n"
     people = "```sh\nsafetab synthesize mine --people 5\n```\n"
     with monkeypatch.context() as patch:
-        patch.setattr(subprocess, "run", run_here)
+        patch.setattr(commands, "_run", run_here)
         assert "Made up 5 people in mine-data." in with_results(new + change + codes + people)
     own = 'Here is `own.toml`:\n\n```toml\ntitle = "Own"\n```\n'
     for page, told in (
