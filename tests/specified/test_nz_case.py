@@ -1,7 +1,5 @@
 """The New Zealand-shaped case: 82,080 totals, natively, equal a plain count."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.conftest import SHARED
@@ -32,14 +30,18 @@ def test_areas_times_groups_are_the_totals(judge):
     assert sum(len(ids) * len(codes) for ids, codes in universes) == TOTALS
 
 
+own_by_day = pytest.mark.parametrize(
+    "case", ["own", pytest.param("shared", marks=[*SHARED_MARKS, pytest.mark.slow])], indirect=True
+)
+
+
+@own_by_day
 def test_a_person_is_in_at_most_six_groups_of_a_level_with_and_without_only(judge):
     for level in ("level 1", "level 2", "level 3"):
         assert judge.stability(level, judge.label("sa2")) == 6
         assert judge.most_groups_of_a_record(level, judge.label("nation")) in {4, 5, 6}
 
 
-@pytest.mark.parametrize(
-    "case", ["own", pytest.param("shared", marks=[*SHARED_MARKS, pytest.mark.slow])], indirect=True
-)
+@own_by_day
 def test_every_total_and_every_cell_equals_the_plain_count(case, judge):
     assert differences(*case, judge) == []

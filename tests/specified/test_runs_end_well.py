@@ -1,7 +1,5 @@
 """What is accepted ends in a release, what is refused costs nothing: every construct, selector and odd text."""
 
-from __future__ import annotations
-
 import json
 import os
 from functools import reduce
@@ -30,7 +28,6 @@ from tests.worlds.specified.small_world import AREAS, CODES, nz_keys, write_spec
 
 DEFINITIONS = ("zcdp", "puredp")
 EVERY_DAY = {("zcdp", "stage 1", 0), ("puredp", "published totals", 1), ("zcdp", "none", 1)}
-QUICK_ODD_WORLDS = 4
 
 
 def released(world, out, spend_log=None):
@@ -110,9 +107,8 @@ def test_every_selector_runs_with_the_other_keys(tmp_path, definition, selector,
     run_changed(tmp_path, write_other_keys(tmp_path / "world", definition), selector, families_of_one_table)
 
 
-@pytest.mark.parametrize("seed", SMALL_WORLDS[:3])
-def test_every_selector_runs_with_some_constructs(tmp_path, seed):
-    run_world(tmp_path, seed, SELECTORS[seed % len(SELECTORS)], families_of_one_table=seed % 2)
+def test_a_selector_runs_with_some_constructs(tmp_path):
+    run_world(tmp_path, SMALL_WORLDS[0], SELECTORS[2], families_of_one_table=0)
 
 
 @pytest.mark.parametrize("negatives", ["zero", "withheld"])
@@ -210,6 +206,6 @@ def test_the_text_of_a_refusal_can_not_steer_a_terminal(tmp_path):
     assert all(letter.isprintable() or letter == "\n" for letter in f"{refused.value}{finding}")
 
 
-@pytest.mark.parametrize("seed", range(QUICK_ODD_WORLDS))
+@pytest.mark.parametrize("seed", range(4))
 def test_a_run_with_odd_texts_is_released_or_refused_before_the_charge(tmp_path, seed):
     run_odd_world(tmp_path, SMALL_WORLDS[seed], seed)

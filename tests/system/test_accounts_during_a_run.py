@@ -120,21 +120,17 @@ def test_an_older_copy_is_found_by_the_next_run_beside_an_earlier_one(world, log
     assert states_of(log) == []
 
 
-@pytest.mark.parametrize("is_begun_anew", [True, False])
-def test_a_log_that_was_removed_with_its_heads_is_missed_by_the_next_run_beside_an_earlier_one(
-    is_begun_anew, world, log, tmp_path
-):
+def test_a_log_that_was_removed_with_its_heads_is_missed_by_the_next_run_beside_an_earlier_one(world, log, tmp_path):
+    """Whether or not it was begun anew."""
+    removed = (log.unlink, heads_file(log).unlink)
+    begun_anew = (*removed, lambda: begin(log))
     missed = f"{log}: {tmp_path / 'out.confidential.log'} names runs that were charged to an earlier log"
-    run(world, tmp_path)
-    for name, is_missed in (("out-2", False), ("out-3", True)):
+    for name, happens in {"out": (), "out-2": (), "out-3": removed, "out-4": begun_anew}.items():
+        for each in happens:
+            each()
         during = During()
-        if is_missed:
-            log.unlink()
-            heads_file(log).unlink()
-            if is_begun_anew:
-                begin(log)
         run(world, tmp_path, name, during=during)
-        assert any(missed in told for told in during.told) is is_missed
+        assert any(missed in told for told in during.told) is bool(happens)
 
 
 # The log during a run

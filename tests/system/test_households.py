@@ -1,10 +1,10 @@
 """SafeTab-H from files to files: exact tables where noise vanishes, the chain from totals, and what is refused."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import stat
+from collections import defaultdict
+from itertools import permutations
 from pathlib import Path
 
 import pyarrow as pa
@@ -13,9 +13,9 @@ import pytest
 
 import safetab
 from tests.brute_force import HouseholdBruteForce, rows_of, written_household_tables
-from tests.commands import cli, done, refused
+from tests.commands import cli, done, invalid, refused
 from tests.conftest import SHARED
-from tests.inside import InvalidInput, write_checksums
+from tests.inside import write_checksums
 from tests.worlds.households import household_config, write_household_world, write_totals
 from tests.worlds.world import World
 
@@ -24,22 +24,27 @@ CASE = World.of(SHARED / "households" / "case-tricky")
 
 
 @pytest.fixture
-def world(releases, tmp_path):
+def world(both_products, tmp_path):
     """A copy of a small census that a test may change."""
-    return releases.households(21, budget=0.3, people=60).world.copy(tmp_path / "world")
+    return World.of(both_products / "h").copy(tmp_path / "world")
 
 
 @pytest.fixture
-def people(releases, tmp_path):
-    return releases.people(2, people=60, budget=1).world.copy(tmp_path / "people")
+def people(both_products, tmp_path):
+    return World.of(both_products / "p").copy(tmp_path / "people")
+
+
+def ran(folder, seed, key=KEY, **world):
+    """A census and its run, into `out`."""
+    made = write_household_world(folder / "world", seed, **world)
+    safetab.run(*made, folder / "out", test_key=key)
+    return made
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_tables_are_those_of_a_plain_count_where_noise_vanishes(tmp_path, seed):
-    world = write_household_world(tmp_path / "world", seed)
-    safetab.run(*world, tmp_path / "out")
-    expected = HouseholdBruteForce(*world).tables()
+    expected = HouseholdBruteForce(*ran(tmp_path, seed, None)).tables()
     assert len(expected) >= 4
     assert written_household_tables(tmp_path / "out") == expected
 
@@ -56,8 +61,7 @@ def test_the_bureaus_own_rows(tmp_path):
 
 @pytest.mark.slow
 def test_rows_are_sorted_by_public_keys_and_headers_are_the_bureaus(tmp_path):
-    world = write_household_world(tmp_path / "world", 1)
-    safetab.run(*world, tmp_path / "out")
+    world = ran(tmp_path, 1, None)
     lists = ("race-characteristic-iterations.txt", "ethnicity-characteristic-iterations.txt")
     level_of = {row["ITERATION_CODE"]: row["LEVEL"] for name in lists for row in rows_of(world.parameters / name)}
     for folder in ("t3/T03001", "t3/T03002", "t3/T03003", "t3/T03004", "t4/T04001", "t4/T04002"):
@@ -66,9 +70,9 @@ def test_rows_are_sorted_by_public_keys_and_headers_are_the_bureaus(tmp_path):
             header, *rows = (tmp_path / "out" / folder / f"{name}.csv").read_text().splitlines()
             assert header == f"REGION_ID|REGION_TYPE|ITERATION_CODE|{cell}|COUNT"
             groups = list(dict.fromkeys(tuple(row.split("|")[:3]) for row in rows))
-            by_level: dict[tuple[str, str], list[str]] = {}
+            by_level = defaultdict(list)
             for region, kind, code in groups:
-                by_level.setdefault((kind, level_of[code]), []).append(region + code)
+                by_level[kind, level_of[code]].append(region + code)
             assert all(keys == sorted(keys) for keys in by_level.values())
 
 
@@ -79,10 +83,10 @@ def test_negative_cells_are_raised_to_0_before_sums_if_negatives_are_not_allowed
     safetab.run(*world, tmp_path / "out", test_key=KEY)
     tables = written_household_tables(tmp_path / "out")
     for table, cells in (("T03002", (1, 6)), ("T03003", (2, 3, 7, 8)), ("T04002", (1, 2, 3))):
-        groups: dict[str, dict[int, int]] = {}
+        groups = defaultdict(dict)
         for row in tables[table]:
             *group, cell, count = row.split("|")
-            groups.setdefault("|".join(group), {})[int(cell)] = int(count)
+            groups[*group][int(cell)] = int(count)
         assert all(min(one.values()) >= 0 for one in groups.values())
         assert all(one[0] == sum(one[cell] for cell in cells) for one in groups.values())
         assert any(0 in one.values() for one in groups.values())
@@ -102,12 +106,9 @@ def test_the_same_key_gives_the_same_tables_and_batches_do_not_matter(tmp_path):
 @pytest.mark.slow
 def test_families_have_noise_of_their_own(tmp_path):
     """Lone totals of both families count the same households: with shared noise they would all be equal."""
-    world = write_household_world(tmp_path / "world", 4, budget=0.2)
-    safetab.run(*world, tmp_path / "out", test_key=KEY)
+    ran(tmp_path, 4, budget=0.2)
     tables = written_household_tables(tmp_path / "out")
-    of_type, of_tenure = (
-        {row.rsplit("|", 1)[0]: row.rsplit("|", 1)[1] for row in tables[t]} for t in ("T03001", "T04001")
-    )
+    of_type, of_tenure = (dict(row.rsplit("|", 1) for row in tables[table]) for table in ("T03001", "T04001"))
     both = of_type.keys() & of_tenure.keys()
     assert len(both) >= 30
     assert sum(of_type[group] == of_tenure[group] for group in both) < len(both) / 2
@@ -118,9 +119,8 @@ def test_families_have_noise_of_their_own(tmp_path):
 
 def test_records_of_the_other_product_are_told_first(world, people):
     (world.data / "person-records.txt").unlink(missing_ok=True)
-    wants = {world: ("households (SafeTab-H)", people, "people (SafeTab-P)")}
-    wants[people] = ("people (SafeTab-P)", world, "households (SafeTab-H)")
-    for asked, (kind, held, found) in wants.items():
+    of_households, of_people = (world, "households (SafeTab-H)"), (people, "people (SafeTab-P)")
+    for (asked, kind), (held, found) in permutations((of_households, of_people)):
         told = cli("validate", asked.parameters, held.data, "-q").stderr.splitlines()
         assert told[0] == "config.json has 1 problem:"
         assert told[1].startswith(f"  this is for {kind}, but the records in {held.data} are {found}. Did you mean")
@@ -144,42 +144,50 @@ def test_a_place_without_its_state_is_explained():
     assert "must be 7 digits, state first, where REGION_TYPE is PLACE: pop-group-totals.txt, line 400" in told
 
 
-WRONG_TOTALS = {
-    "99|STATE|{code}|5": "must be in the GRF-C where REGION_TYPE is STATE. Give the GRF-C of the totals",
-    "9999|AIANNH|{code}|5": "where REGION_TYPE is AIANNH, 9999 means in no AIANNH area. Leave these rows out",
-    "{state}99999|PLACE|{code}|5": "where REGION_TYPE is PLACE, 99999 means in no place. Leave these rows out",
-    "{state}|STATE|9999|5": "not in the lists of iterations",
-    "{first}": "more than one total",
-    "{state}|STAAT|{code}|5": "must be a geography level",
-    "{state}1|STATE|{code}|5": "must be 2 digits where REGION_TYPE is STATE",
-    "{state}|STATE|{code}|5.0": "must be an integer",
-    "{state}|STATE|{code}x|5": "must be 4 digits",
-    "{state}|STATE|{code}": "a row must have 4 fields",
-}
+WRONG_TOTALS = """
+99|STATE|{code}|5: must be in the GRF-C where REGION_TYPE is STATE. Give the GRF-C of the totals
+9999|AIANNH|{code}|5: where REGION_TYPE is AIANNH, 9999 means in no AIANNH area. Leave these rows out
+{state}99999|PLACE|{code}|5: where REGION_TYPE is PLACE, 99999 means in no place. Leave these rows out
+{state}|STATE|9999|5: not in the lists of iterations
+{first}: more than one total
+{state}|STAAT|{code}|5: must be a geography level
+{state}1|STATE|{code}|5: must be 2 digits where REGION_TYPE is STATE
+{state}|STATE|{code}|5.0: must be an integer
+{state}|STATE|{code}x|5: must be 4 digits
+{state}|STATE|{code}: a row must have 4 fields
+"""
 
 
-def totals_of(world) -> list[str]:
+def totals_of(world):
     return (world.data / "pop-group-totals.txt").read_text().splitlines()[1:]
 
 
-@pytest.mark.parametrize("row", WRONG_TOTALS)
-def test_a_wrong_total_is_an_error(row, world):
+@pytest.mark.parametrize("wrong", WRONG_TOTALS.split("\n")[1:-1])
+def test_a_wrong_total_is_an_error(wrong, world):
+    row, words = wrong.split(": ")
     totals = totals_of(world)
     first = next(one for one in totals if "|STATE|" in one)
     state, _, code, _ = first.split("|")
     write_totals(world, [*totals, row.format(first=first, state=state, code=code)])
-    with pytest.raises(InvalidInput) as refused:
-        safetab.plan(*world)
-    assert WRONG_TOTALS[row] in str(refused.value)
-    if "of the totals" in WRONG_TOTALS[row] or "Leave these" in WRONG_TOTALS[row]:
-        assert f"pop-group-totals.txt, line {len(totals) + 2}." in str(refused.value)
+    told = invalid(safetab.plan, *world)
+    assert words in told
+    if "of the totals" in words or "Leave these" in words:
+        assert f"pop-group-totals.txt, line {len(totals) + 2}." in told
+
+
+def refusals(world, folder):
+    """What each command says of a census that it refuses, before anything is spent or written."""
+    account = ("--dataset", "x", "--spend-log", folder / "accounts.log")
+    for command, *more in (["plan"], ["validate"], ["run", folder / "out", *account]):
+        yield refused(command, *world, *more)
+    assert not (folder / "out").exists()
+    assert not (folder / "accounts.log").exists()
 
 
 def test_a_wrong_total_stops_every_command(world, tmp_path):
     write_totals(world, [*totals_of(world), "99|STAAT|x|5"])
-    for command in (["plan"], ["validate"], ["run", tmp_path / "out"]):
-        assert "must be a geography level" in refused(command[0], *world, *command[1:])
-    assert not (tmp_path / "out").exists()
+    for told in refusals(world, tmp_path):
+        assert "must be a geography level" in told
 
 
 def test_no_totals_is_an_error(world):
@@ -195,18 +203,14 @@ def test_a_pass_without_any_published_total_is_refused_before_it_is_charged(worl
     """Totals of a run for the states alone, beside a configuration that asks for Puerto Rico too."""
     of_states = [one for one in totals_of(world) if "|PR-" not in one]
     write_totals(world, of_states)
-    spend_log = tmp_path / "accounts.log"
-    for command in (["validate"], ["plan"], ["run", tmp_path / "out", "--dataset", "x", "--spend-log", spend_log]):
-        told = refused(command[0], *world, *command[1:])
+    for told in refusals(world, tmp_path):
         assert "run_pr: no published total is of this pass" in told
         assert "run_us:" not in told
-    assert not spend_log.exists()
     iterations = rows_of(world.parameters / "race-characteristic-iterations.txt")
     ignored = next(row["ITERATION_CODE"] for row in iterations if row["COARSE_ONLY"] == "True")
     write_totals(world, [*of_states, f"72|PR-STATE|{ignored}|5"])
-    assert "run_pr: all published totals of this pass are ignored: its budget is spent on nothing." in done(
-        "plan", *world
-    )
+    told = done("plan", *world)
+    assert "run_pr: all published totals of this pass are ignored: its budget is spent on nothing." in told
     world.configure(run_pr=False)
     done("plan", *world)
 
@@ -214,9 +218,9 @@ def test_a_pass_without_any_published_total_is_refused_before_it_is_charged(worl
 def test_households_with_wrong_values_are_errors_that_show_no_value(world):
     path = world.data / "household-records.txt"
     header, *rest = path.read_text().splitlines()
-    first = next(row for row in rest if row.startswith("44"))
+    first = next(row for row in rest if row.startswith("44")).split("|")
     wrong = {3: "7777", 14: "68686", 15: "07070", 4: "6464", 5: "Null"}
-    rows = [[*first.split("|")[:at], value, *first.split("|")[at + 1 :]] for at, value in wrong.items()]
+    rows = [[*first[:at], value, *first[at + 1 :]] for at, value in wrong.items()]
     path.write_text("\n".join([header, *map("|".join, rows), *rest]) + "\n")
     told = refused("validate", *world)
     for words in ("block must be", "must be 1 to 5", "must be 1 to 4", "must be 01 to 63", "QRACE1"):
@@ -252,7 +256,8 @@ def test_the_number_of_thresholds_is_exact(world):
 
 
 def test_thresholds_may_be_below_0(tmp_path):
-    world = write_household_world(tmp_path / "world", 8)
+    world = write_household_world(tmp_path / "world", 8, people=60)
+    world.configure(run_pr=False)
     for key, values in (("thresholds_h_t3", [-5, -1, 4]), ("thresholds_h_t4", [-2])):
         world.configure(**{key: dict.fromkeys(household_config(1)[key], values)})
     safetab.run(*world, tmp_path / "out")
@@ -262,7 +267,7 @@ def test_thresholds_may_be_below_0(tmp_path):
 # the chain
 
 
-def of_persons(world, name: str, **changes: object) -> World:
+def of_persons(world, name, **changes):
     """The same world with a configuration of SafeTab-P."""
     config = world.config()
     levels = [key.removeprefix("privacy_budget_h_t3_") for key in config if key.startswith("privacy_budget_h_t3_")]
@@ -330,41 +335,41 @@ def test_totals_of_a_test_key_do_not_become_public_by_being_copied_and_read_agai
 
 @pytest.fixture
 def damaged(tmp_path):
-    """A census of households, the totals of its people, and their file in the release, whose checksums are renewed."""
+    """A census of households, and what changes the totals of its people in their release, and renews its checksums."""
     world = write_household_world(tmp_path / "world", 10)
     out = of_persons(world, "persons").run(tmp_path / "persons", coterminous=True, test_key=None)
     path = out / "release/numbers/geography_level=STATE/detailed-sex-by-age.parquet"
 
-    def change(table):
-        pq.write_table(table, path)
+    def change(changed):
+        pq.write_table(changed(pq.read_table(path, partitioning=None)), path)
         write_checksums(out / "release")
 
-    return world, out, pq.read_table(path, partitioning=None), change
+    return world, out, change
 
 
 @pytest.mark.slow
 def test_a_release_whose_totals_are_withheld_is_refused(damaged):
-    world, out, table, change = damaged
-    counts = [None, *table["unclamped_count"].to_pylist()[1:]]
-    change(
-        table.set_column(table.column_names.index("unclamped_count"), "unclamped_count", pa.array(counts, pa.int64()))
-    )
+    def without_the_first(table):
+        counts = pa.array([None, *table["unclamped_count"].to_pylist()[1:]], pa.int64())
+        return table.set_column(table.column_names.index("unclamped_count"), "unclamped_count", counts)
+
+    world, out, change = damaged
+    change(without_the_first)
     assert "totals are withheld in it" in refused("plan", *world, "--totals", out)
 
 
 @pytest.mark.slow
 def test_a_release_with_two_totals_for_a_group_is_refused_before_anything_is_spent(damaged, tmp_path):
-    world, out, table, change = damaged
-    change(pa.concat_tables([table, table.slice(0, 1)]))
+    world, out, change = damaged
+    change(lambda table: pa.concat_tables([table, table.slice(0, 1)]))
     account = ["--dataset", "x", "--spend-log", tmp_path / "spend.log"]
     told = refused("run", *world, tmp_path / "out", "--totals", out, *account)
     assert "a group has more than one total: STATE" in told
     assert not (tmp_path / "spend.log").exists()
 
 
-def test_persons_measure_their_own_totals(releases):
-    world, out = releases.people(2, people=60, budget=1)
-    assert "measures its own totals" in refused("plan", *world, "--totals", out)
+def test_persons_measure_their_own_totals(both_products, people):
+    assert "measures its own totals" in refused("plan", *people, "--totals", both_products / "people")
 
 
 # what both cost
@@ -394,6 +399,5 @@ def test_a_persons_account_adds_both_products(tmp_path):
     )
     safetab.run(*world, tmp_path / "out", dataset="census", spend_log=log)
     assert "24" in done("spend", log, "--json")
-    with pytest.raises(InvalidInput, match="more than the limit"):
-        safetab.run(*world, tmp_path / "again", dataset="census", spend_log=log)
+    assert "more than the limit" in invalid(safetab.run, *world, tmp_path / "again", dataset="census", spend_log=log)
     assert stat.S_IMODE(log.stat().st_mode) == 0o600

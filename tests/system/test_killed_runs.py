@@ -1,7 +1,5 @@
 """Killed at any moment, a run leaves no half output, and the next run clears away what it left."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import random
@@ -11,13 +9,11 @@ import subprocess
 import sys
 import time
 from contextlib import contextmanager
-from pathlib import Path
 
 import pytest
 
 from tests.inside import locked_folder, locked_folder_module
 from tests.worlds.people import write_random_world
-from tests.worlds.world import World
 
 SAFETAB = [sys.executable, "-c", "from safetab.cli.start import main; main()"]
 
@@ -27,7 +23,7 @@ def world(tmp_path_factory):
     return write_random_world(tmp_path_factory.mktemp("killed"), 11, people=3000, budget=1)
 
 
-def is_whole(out: Path) -> bool:
+def is_whole(out):
     manifest = json.loads((out / "manifest.json").read_text())
     hashes = {name: facts["sha256"] for name, facts in (manifest["outputs"] | manifest["documents"]).items()}
     found = {str(path.relative_to(out)): path.read_bytes() for path in out.rglob("*") if path.is_file()}
@@ -35,12 +31,12 @@ def is_whole(out: Path) -> bool:
     return {name: hashlib.sha256(content).hexdigest() for name, content in found.items()} == hashes
 
 
-def command(world: World, out: Path) -> list[str]:
+def command(world, out):
     (out.parent / "temporary").mkdir(exist_ok=True)
     return [*SAFETAB, "run", *map(str, [*world, out]), "--overwrite", "--temp", str(out.parent / "temporary")]
 
 
-def nothing_is_left(out: Path) -> bool:
+def nothing_is_left(out):
     return not [*(out.parent / "temporary").iterdir(), *out.parent.glob(".out.partial-*")]
 
 
@@ -54,7 +50,7 @@ STEPS = (
 
 
 @contextmanager
-def begun(step: str, arguments: list[str]):
+def begun(step, arguments):
     """A run that has just begun a step."""
     with subprocess.Popen(arguments, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
         for line in process.stderr:
@@ -63,7 +59,7 @@ def begun(step: str, arguments: list[str]):
         yield process
 
 
-def killed_after(step: str, delay: float, arguments: list[str]) -> bool:
+def killed_after(step, delay, arguments):
     """Kills a run a moment after it began a step; whether it was still there to be killed."""
     with begun(step, arguments) as process:
         time.sleep(delay)

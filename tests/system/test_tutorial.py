@@ -1,15 +1,16 @@
 """The tutorial is run, on the demo's census and with noise that is the same each time."""
 
-from __future__ import annotations
-
+import contextlib
 import json
 import re
 
 import pytest
 
 import safetab
+from docs.site import commands
 from docs.site.commands import with_results
 from docs.site.notebook import run_notebook
+from tests.commands import done
 from tests.conftest import PROJECT
 from tests.inside import write_demo_census
 
@@ -55,12 +56,20 @@ def test_a_census_of_ones_own_gets_from_a_spreadsheet_to_a_site():
     assert "Open languages-site/index.html in a browser." in shown["site"]
 
 
-def test_a_page_saves_files_and_changes_lines_before_it_runs_commands(tmp_path):
+def run_here(command, folder):
+    """Without a process."""
+    with contextlib.chdir(folder):
+        return done(*command.split()[1:])
+
+
+def test_a_page_saves_files_and_changes_lines_before_it_runs_commands(tmp_path, monkeypatch):
     new = "```sh\nsafetab new mine\n```\n"
     change = 'In `mine/census.toml`, change these lines:\n\n```toml\ntitle = "Mine"\n```\n'
     codes = "Here is `mine/codes.csv`:\n\n```csv\ncode,name,broad,broad_name\n7,Seven,A,All\n```\n"
     people = "```sh\nsafetab synthesize mine --people 5\n```\n"
-    assert "Made up 5 people in mine-data." in with_results(new + change + codes + people)
+    with monkeypatch.context() as patch:
+        patch.setattr(commands, "_run", run_here)
+        assert "Made up 5 people in mine-data." in with_results(new + change + codes + people)
     own = 'Here is `own.toml`:\n\n```toml\ntitle = "Own"\n```\n'
     for page, told in (
         ("```sh\nsafetab nothing\n```\n", "safetab nothing ended with 2"),

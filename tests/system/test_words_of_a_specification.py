@@ -1,11 +1,10 @@
 """Every output of a specified census speaks of that census: no word of the U.S. census stands in it."""
 
-from __future__ import annotations
-
 import gzip
 import re
 import shlex
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import pyarrow as pa
@@ -34,12 +33,18 @@ class Output:
     folder: Path
     parameters: Path
 
+    @cached_property
     def texts(self):
-        files = sorted(path for path in self.folder.rglob("*") if path.is_file())
-        return {str(path.relative_to(self.folder)): text_of(path) for path in files}
+        return {str(path.relative_to(self.folder)): text_of(path) for path in self.folder.rglob("*") if path.is_file()}
 
+    @cached_property
+    def lines(self):
+        """The same, each in one line."""
+        return {name: " ".join(text.split()) for name, text in self.texts.items()}
+
+    @cached_property
     def given(self):
-        return "\n".join(text_of(path) for path in sorted(self.parameters.iterdir()))
+        return "\n".join(map(text_of, self.parameters.iterdir()))
 
 
 def text_of(path):
@@ -161,32 +166,31 @@ def refusal(output, *arguments, exit_code=1):
 
 
 def test_no_output_speaks_of_the_united_states(nz):
-    assert found(AMERICAN, nz.texts(), nz.given()) == []
-    assert found(ITERATIONS, nz.texts(), nz.given()) == []
+    assert found(AMERICAN, nz.texts, nz.given) == []
+    assert found(ITERATIONS, nz.texts, nz.given) == []
 
 
 def test_every_kind_of_file_is_read(nz):
-    names = set(nz.texts())
+    names = set(nz.texts)
     kinds = {".csv", ".css", ".html", ".js", ".json", ".log", ".parquet", ".terminal", ".txt"}
     assert {Path(name).suffix for name in names} >= kinds
-    assert "Samoan" in nz.texts()["out/release/universe/iterations.parquet"]
-    assert len(found("ethnic groups?|regions?|territorial authorit(?:y|ies)", nz.texts())) > 100
+    assert "Samoan" in nz.texts["out/release/universe/iterations.parquet"]
+    assert len(found("ethnic groups?|regions?|territorial authorit(?:y|ies)", nz.texts)) > 100
 
 
 def test_a_planted_word_is_found(nz, tmp_path, monkeypatch):
     monkeypatch.setattr(documents_module, "_ASK", "Ask the Census Bureau, or your county.")
     said("rerelease", nz.folder / "out", tmp_path / "again")
-    planted = found(AMERICAN, Output(tmp_path, nz.parameters).texts(), nz.given())
+    again = Output(tmp_path, nz.parameters).texts
+    planted = found(AMERICAN, again, nz.given)
     assert len(planted) == 2
     assert all(one.startswith("again/release/README.txt: ") for one in planted)
-    assert len(found(AMERICAN, Output(tmp_path, nz.parameters).texts(), f"{nz.given()} County")) == 1
+    readme = {"README.txt": again["again/release/README.txt"]}
+    assert len(found(AMERICAN, readme, f"{nz.given} County")) == 1
 
 
 def test_sentences_are_about_this_census(nz):
-    texts = {name: " ".join(text.split()) for name, text in nz.texts().items()}
-    readme, report, facts = (
-        texts[name] for name in ("out/release/README.txt", "out/report.html", "site/data/facts.js")
-    )
+    readme, report, facts = map(nz.lines.get, ("out/release/README.txt", "out/report.html", "site/data/facts.js"))
     of_readme = [
         "For many geographic areas and ethnic groups: how many people there are, in all,",
         "Small totals for territorial authorities and statistical areas 2 are shown only if",
@@ -218,7 +222,7 @@ def test_sentences_are_about_this_census(nz):
 
 def test_columns_of_copied_and_withheld_groups_are_shown_if_there_are_any(nz):
     columns = {
-        name: re.findall(r'<th scope="col">(copied|withheld|suppressed)</th>', nz.texts()[f"{name}/report.html"])
+        name: re.findall(r'<th scope="col">(copied|withheld|suppressed)</th>', nz.texts[f"{name}/report.html"])
         for name in ("out", "again")
     }
     assert columns == {"out": ["suppressed"], "again": ["withheld", "suppressed"]}
@@ -233,16 +237,19 @@ UNPROTECTED = (
 
 
 def test_with_a_unit_no_output_says_that_the_record_is_protected(hospital):
-    texts = {name: " ".join(text.split()) for name, text in hospital.texts().items()}
+    texts = hospital.lines
     assert found(UNPROTECTED, texts) == []
     assert found("a admissions?|an patients?", texts) == []
-    assert "Privacy loss per patient: rho" in texts["run.terminal"]
-    assert "any patient in this run" in texts["plan.terminal"]
-    assert "any patient in this run" in texts["tune-levels.terminal"]
-    assert "What one patient loses, as (epsilon, delta)" in texts["tune-noise.terminal"]
-    assert "a protected unit with all its records" in texts["spend.terminal"]
-    assert '"protected":"patient"' in re.sub(r'"\s*:\s*"', '":"', texts["explorer.html"])
-    assert '"protected":"patient"' in re.sub(r'"\s*:\s*"', '":"', texts["site/data/facts.js"])
+    for command, words in {
+        "run": "Privacy loss per patient: rho",
+        "plan": "any patient in this run",
+        "tune-levels": "any patient in this run",
+        "tune-noise": "What one patient loses, as (epsilon, delta)",
+        "spend": "a protected unit with all its records",
+    }.items():
+        assert words in texts[f"{command}.terminal"]
+    for page in ("explorer.html", "site/data/facts.js"):
+        assert re.search(r'"protected"\s*:\s*"patient"', texts[page])
     for words in (
         "privacy loss per patient, at most",
         "Every patient in the records is protected.",
@@ -255,9 +262,9 @@ def test_with_a_unit_no_output_says_that_the_record_is_protected(hospital):
 
 
 def test_the_only_pass_of_a_census_is_not_shown_as_a_pass(nz):
-    said_of_passes = found(r"ALL pass|\w+ pass|each pass", {**nz.texts(), "spend.terminal": ""}, nz.given())
+    said_of_passes = found(r"ALL pass|\w+ pass|each pass", {**nz.texts, "spend.terminal": ""}, nz.given)
     assert [one for one in said_of_passes if ".terminal" in one or "README" in one or "report" in one] == []
-    assert "any person in this run" in nz.texts()["plan.terminal"]
+    assert "any person in this run" in nz.texts["plan.terminal"]
 
 
 def test_show_answers_in_the_words_of_the_census(nz):
@@ -301,15 +308,15 @@ def test_show_answers_in_the_words_of_the_census(nz):
 def test_a_mistake_is_answered_in_the_words_of_the_census(nz, exit_code, asked, answer):
     told = refusal(nz, *shlex.split(asked), exit_code=exit_code)
     assert answer in told
-    assert found(AMERICAN, {"refused": told}, f"{nz.given()} {asked}") == []
+    assert found(AMERICAN, {"refused": told}, f"{nz.given} {asked}") == []
 
 
 @pytest.mark.slow
 def test_no_output_of_another_census_does_either(tmp_path):
     ons = made(tmp_path / "ons", "ons", people=3_000)
-    assert found(AMERICAN, ons.texts(), ons.given()) == []
-    assert found(ITERATIONS, ons.texts(), ons.given()) == []
-    report = ons.texts()["out/report.html"]
+    assert found(AMERICAN, ons.texts, ons.given) == []
+    assert found(ITERATIONS, ons.texts, ons.given) == []
+    report = ons.texts["out/report.html"]
     assert "Availability by level and kind of group" in report
     assert "<span>Ethnic groups</span>" not in report, "a heading row of one kind says nothing"
 
@@ -317,8 +324,6 @@ def test_no_output_of_another_census_does_either(tmp_path):
 @pytest.mark.slow
 def test_a_census_without_suppression_speaks_of_none(tmp_path):
     shown_all = made(tmp_path / "nz", "nz", 500, text='suppress   = { chance = 0.9999, areas = ["ta", "sa2"] }')
-    assert found(AMERICAN, shown_all.texts(), shown_all.given()) == []
-    sentences = {
-        name: text for name, text in shown_all.texts().items() if name.endswith((".txt", ".html", ".terminal"))
-    }
+    assert found(AMERICAN, shown_all.texts, shown_all.given) == []
+    sentences = {name: text for name, text in shown_all.texts.items() if name.endswith((".txt", ".html", ".terminal"))}
     assert found("nowhere|no area", sentences) == []

@@ -186,7 +186,7 @@ def test_the_bits_of_an_address_are_aes_of_it():
     dense = np.arange(2**14 + 2)
     for prefix in (0, 7, 2**64 - 1):
         for asked in (places, dense):
-            expected = [aes.update(prefix.to_bytes(8, "big") + place.to_bytes(8, "big")) for place in asked.tolist()]
+            expected = [aes.update((prefix << 64 | place).to_bytes(16, "big")) for place in asked.tolist()]
             assert BITS.words(prefix, asked).tobytes() == b"".join(expected)
 
 
@@ -234,8 +234,7 @@ def test_what_was_charged_can_be_read_again_and_is_the_same():
     with pytest.raises(OverspentBudget, match="nothing was charged"):
         spending.right_to_read_again(STAGE_2)
     rights = (spending.charge(STAGE_2), spending.right_to_read_again(STAGE_2))
-    first, again = (noisy_count(nobody(50), TOTAL, each).tolist() for each in rights)
-    assert first == again
+    assert len({noisy_count(nobody(50), TOTAL, each).tobytes() for each in rights}) == 1
     assert len(spending.events) == 1
 
 
@@ -295,14 +294,11 @@ def test_every_word_gives_the_value_that_its_probability_says(noise, draws):
             assert values[word] == least == most
 
 
-@pytest.mark.parametrize(
-    "noise",
-    [NOISE, laplace(10), gaussian("1e-12"), gaussian(10**8)],
-)
+@pytest.mark.parametrize("noise", [NOISE, laplace(10), gaussian("1e-12"), gaussian(10**8)])
 def test_many_draws_and_few_give_the_same_values(noise):
     """Random words, both ends, and every threshold with its neighbours."""
     table = InversionTable(noise)
-    thresholds = [table.least_word_above(value) for value in range(-2000, 2000)]
+    thresholds = [table.least_word_above(value) for value in range(-1000, 1000)]
     near = {min(max(word + step, 0), 2**64 - 1) for word in thresholds for step in (-1, 0, 1)}
     words = [*BITS.words(3, np.arange(10_000))[:, 0].tolist(), *near, 0, 2**64 - 1]
     some_at_once = [values_of(table, words[first : first + 1000], FEW)[0] for first in range(0, len(words), 1000)]
@@ -343,7 +339,7 @@ def test_the_least_word_above_a_value_is_sharp():
 
 def test_noise_has_the_certified_mean_and_variance():
     """400,000 draws; the variance of a sample variance is near 2 sigma^4 / n, and six standard deviations alarm once in 1e9."""
-    drawn = noisy_count(nobody(400_000), TOTAL, right())[:, 0]
+    drawn = noisy_count(nobody(400_000), TOTAL, right())
     exact = float(NOISE.variance().mid())
     assert abs(drawn.mean()) < 6 * np.sqrt(exact / len(drawn))
     assert abs(drawn.var() - exact) < 6 * exact * np.sqrt(2 / len(drawn))

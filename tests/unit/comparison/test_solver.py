@@ -2,6 +2,7 @@
 
 from ast import literal_eval
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise, product
 
 import numpy as np
@@ -81,6 +82,7 @@ class SmallWorld:
         return np.all(np.array(self.fits) == 1, axis=0).tolist()
 
 
+@cache
 def small_world(seed):
     rng = default_rng([41, seed])
     numbers = [[*map(int, parts)] for parts in ["0", "1", "2", "3", "4", "01", "234", "02", "13", "01234"]]
