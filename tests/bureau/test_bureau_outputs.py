@@ -3,8 +3,6 @@
 A run makes the same checks before it publishes; `safetab verify` makes them for anyone who has the output.
 """
 
-from __future__ import annotations
-
 import shutil
 
 import pytest
@@ -13,6 +11,7 @@ from tests.bureau.outputs import Output
 from tests.bureau.worlds import all_worlds, write_case
 from tests.commands import done, refused
 from tests.system.test_output_checks import field_changed, renewed_manifest
+from tests.worlds.people import no_budgets_but
 
 T1 = "t1/pr.csv"
 FAULTS = {
@@ -40,6 +39,7 @@ def outputs(tmp_path_factory):
             "run_pr": True,
             "zero_suppression_chance": 0,
             "allow_negative_counts": may_be_negative,
+            **no_budgets_but("1_pr_state", "2_pr_state", "1_pr_county", "2_pr_county"),
         }
         written = write_case({"world": "toy-p-zcdp", "config": config, "thresholds": [0, 1, 2]}, worlds, folder)
         out = folder / "out"

@@ -15,10 +15,11 @@ import safetab
 from tests.commands import cli, done, invalid, refused
 from tests.conftest import SHARED, SMALL_EXAMPLE
 from tests.inside import plan_of_files, planner_module
-from tests.worlds.people import write_random_world
+from tests.worlds.people import no_budgets_but, write_random_world
 from tests.worlds.world import World
 
 SMALL = World.of(SMALL_EXAMPLE)
+FEW = {"run_pr": False, **no_budgets_but("2_state", "2_county")}
 SAFETAB = [sys.executable, "-c", "from safetab.cli.start import main; main()"]
 
 
@@ -52,7 +53,7 @@ def test_plan_of_pure_dp_has_scales_and_no_delta(world):
 
 def test_validate_plan_and_run_warn_of_the_same_losses_and_choices(tmp_path):
     """A level with over 1,000 times the budget of the costliest level of 2020, a suppression chance of 0, low thresholds."""
-    world = write_random_world(tmp_path, 2, budget=1, privacy_defn="zcdp", zero_suppression_chance=0)
+    world = write_random_world(tmp_path, 2, budget=1, privacy_defn="zcdp", zero_suppression_chance=0, **FEW)
     world.configure(privacy_budget_p_level_2_state=2000)
     losses = json.loads(cli("plan", *world, "--json").stdout)["privacy_warnings"]
     choices = [finding.message for finding in plan_of_files(*world).warnings]
@@ -207,7 +208,7 @@ def test_a_value_of_the_wrong_kind_is_answered_in_plain_words(words, message):
 
 
 def test_a_quiet_run_prints_its_result_alone(releases, tmp_path):
-    world = releases.people(2, people=60, budget=1).world
+    world = releases.people(2, budget=1, **FEW).world
     result = cli("run", *world, tmp_path / "out", "--quiet")
     assert (result.exit_code, "done in" in result.stderr) == (0, False)
     begins = [line[:7] for line in result.stdout.splitlines() if not line.startswith(" ")]
@@ -236,7 +237,7 @@ def test_every_command_takes_quiet():
 
 @pytest.mark.parametrize("words", ["report OUT -o", "export OUT", "site OUT", "rerelease OUT", "new"])
 def test_a_quiet_command_that_writes_prints_nothing(words, releases, tmp_path):
-    out = releases.people(2, people=60, budget=1).out
+    out = releases.people(2, budget=1, **FEW).out
     assert done(*words.replace("OUT", str(out)).split(), tmp_path / "new", "--quiet") == ""
     assert (tmp_path / "new").exists()
 

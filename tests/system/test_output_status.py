@@ -24,9 +24,10 @@ from tests.inside import (
     write_checksums,
 )
 from tests.report_pages import ReportPage
-from tests.worlds.people import write_random_world
+from tests.worlds.people import no_budgets_but, write_random_world
 
 KEY = "00" * 32
+FEW = {"privacy_defn": "zcdp", "run_pr": False, **no_budgets_but("2_state")}
 MARK = "NOT-FOR-RELEASE"
 OF_RUNS = [status for status in OutputStatus if status is not OutputStatus.OFFICIAL]  # no run makes that one
 
@@ -45,8 +46,8 @@ class Ended(NamedTuple):
 def runs(tmp_path_factory):
     """An output of each status, and what the terminal said."""
     folder = tmp_path_factory.mktemp("status")
-    protected = write_random_world(folder / "protected", 2, budget=0.1, privacy_defn="zcdp")
-    exact = write_random_world(folder / "exact", 2, privacy_defn="zcdp")
+    protected = write_random_world(folder / "protected", 2, budget=0.1, **FEW)
+    exact = write_random_world(folder / "exact", 2, **FEW)
     real = protected.copy(folder / "real")
     (real.data / "SYNTHETIC").unlink()
     given = {
@@ -125,8 +126,7 @@ UNPROTECTED = "No protection at 1 level: (COUNTY, Detailed)."
 @pytest.fixture
 def without_protection(tmp_path):
     """One level alone is without protection, and nobody says that the people do not exist."""
-    world = write_random_world(tmp_path, 2, budget=0.1, privacy_defn="zcdp")
-    world.configure(privacy_budget_p_level_2_county=10**9)
+    world = write_random_world(tmp_path, 2, budget=0.1, **FEW | {"privacy_budget_p_level_2_county": 10**9})
     (world.data / "SYNTHETIC").unlink()
     return world
 
@@ -231,8 +231,7 @@ def test_a_status_that_contradicts_itself_is_no_status():
 
 
 def test_a_level_that_was_never_charged_is_not_said_to_have_spent(tmp_path):
-    world = write_random_world(tmp_path, 2, budget=0.1)
-    world.configure(privacy_budget_p_level_2_aiannh=0.1, privacy_budget_p_level_1_aiannh=0)
+    world = write_random_world(tmp_path, 2, budget=0.1, **FEW | {"privacy_budget_p_level_2_aiannh": 0.1})
     geography = world.data / "GRF-C.txt"
     header, *blocks = geography.read_text().splitlines()
     assert header.endswith("|AIANNHCE")

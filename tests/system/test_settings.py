@@ -8,7 +8,7 @@ import pytest
 
 import safetab
 from tests.commands import cli, refused
-from tests.worlds.people import write_random_world
+from tests.worlds.people import no_budgets_but, write_random_world
 
 NOT_COUNTED = "Nobody counts what runs on these people cost"
 
@@ -16,7 +16,8 @@ NOT_COUNTED = "Nobody counts what runs on these people cost"
 @pytest.fixture(scope="module")
 def world(tmp_path_factory):
     folder = tmp_path_factory.mktemp("world")
-    return write_random_world(folder, 2, people=50, budget=0.1, privacy_defn="zcdp", state_filter_us=["44"])
+    few = {"privacy_defn": "zcdp", "run_pr": False, "state_filter_us": ["44"], **no_budgets_but("2_state")}
+    return write_random_world(folder, 2, people=50, budget=0.1, **few)
 
 
 @pytest.fixture(scope="module")
