@@ -39,7 +39,7 @@ def outputs(tmp_path_factory):
             "run_pr": True,
             "zero_suppression_chance": 0,
             "allow_negative_counts": may_be_negative,
-            **no_budgets_but("1_pr_state", "2_pr_state", "1_pr_county", "2_pr_county"),
+            **no_budgets_but("2_pr_state", "2_pr_county"),
         }
         written = write_case({"world": "toy-p-zcdp", "config": config, "thresholds": [0, 1, 2]}, worlds, folder)
         out = folder / "out"

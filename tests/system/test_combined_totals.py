@@ -1,6 +1,7 @@
 """Combined totals of households use measured numbers alone, and none of a family of which a rule withheld a number."""
 
 from collections import defaultdict
+
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """The tidy release says what t1 and t2 say, with margins, names, and a reason for whatever is absent."""
 
-from __future__ import annotations
-
 import json
 from collections import defaultdict
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """What is set once as environment variables holds for every command, and each command says what it took from them."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

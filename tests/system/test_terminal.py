@@ -1,7 +1,5 @@
 """What the terminal shows fits 80 columns, breaks between words, and completes commands."""
 
-from __future__ import annotations
-
 import csv
 import io
 import os
@@ -25,7 +23,6 @@ WIDTH = 80
 
 
 COMMANDS = [
-    "plan p/parameters p/data",
     "plan h/parameters h/data",
     f"plan {SMALL_EXAMPLE / 'parameters'} {SMALL_EXAMPLE / 'data'}",
     "validate h/parameters nowhere",
@@ -34,7 +31,6 @@ COMMANDS = [
     "show people 'Rhode Iland'",
     "show households 44",
     "status people",
-    "status people --area 44",
     "status households --level state --area 44",
     "status people --level conty",
     "export people households",
@@ -44,6 +40,8 @@ COMMANDS = [
     "spend nothing.log",
 ]
 LONG_COMMANDS = [
+    "plan p/parameters p/data",
+    "status people --area 44",
     "demo tour",
     "validate p/parameters p/data",
     "run p/parameters p/data again",

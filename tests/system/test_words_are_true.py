@@ -1,7 +1,5 @@
 """What outputs say in words, where a review once found them too confident."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

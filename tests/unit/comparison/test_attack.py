@@ -28,7 +28,7 @@ def attacked(area, publication, seed, **limits):
 
 @pytest.fixture(scope="module")
 def area():
-    return area_of(drawn_systems(12, 5, 4, 0.3, 0.5, 4), 5, 0.3)
+    return area_of(drawn_systems(8, 5, 4, 0.3, 0.5, 4), 5, 0.3)
 
 
 def groups_of_1_or_2(area):
@@ -98,16 +98,16 @@ def test_what_is_found_does_not_depend_on_the_truth(area):
 
 def test_time_that_is_up_is_said_and_nobody_is_named(area):
     found = attacked(area, publication_of(area, "none"), 1, seconds=0.0)
-    assert found.not_finished == ("groups that were not attacked, because the time limit was reached: 12.",)
+    assert found.not_finished == ("groups that were not attacked, because the time limit was reached: 8.",)
     assert found.proven == found.named == found.presence == Claims(0, 0), "proofs apply, but none was made"
-    assert (found.r_hat, found.unfinished) == (None, 12)
+    assert (found.r_hat, found.unfinished) == (None, 8)
 
 
 def test_the_time_limit_is_asked_before_each_group(area, monkeypatch):
     clock = itertools.count()
     monkeypatch.setattr(attack_module, "monotonic", lambda: float(next(clock)))
     found = attacked(area, publication_of(area, "none"), 1, seconds=4.5)
-    assert found.not_finished == ("groups that were not attacked, because the time limit was reached: 8.",)
+    assert found.not_finished == ("groups that were not attacked, because the time limit was reached: 4.",)
 
 
 def test_a_publication_that_nothing_fits_is_said(area):
