@@ -9,9 +9,8 @@ from typing import NamedTuple
 import pytest
 
 import safetab
-from tests.commands import cli, done, refused
+from tests.commands import cli, done, invalid, refused
 from tests.inside import (
-    InvalidInput,
     OutputStatus,
     RunOptions,
     SparkOptions,
@@ -171,8 +170,7 @@ def test_a_run_on_real_people_without_a_spend_log_says_that_nobody_counts_it(run
 
 
 def test_python_refuses_it_too(without_protection, tmp_path):
-    with pytest.raises(InvalidInput, match="No protection at 1 level"):
-        safetab.run(*without_protection, tmp_path / "out")
+    assert UNPROTECTED in invalid(safetab.run, *without_protection, tmp_path / "out")
 
 
 def test_validate_and_plan_say_what_is_without_protection(without_protection):

@@ -12,6 +12,7 @@ import pytest
 from pyarrow.csv import ConvertOptions, ParseOptions
 from pyarrow.dataset import CsvFileFormat, dataset
 
+from tests.cases import cases_of
 from tests.inside import (
     DETAILED,
     PERSONS,
@@ -284,21 +285,22 @@ def test_nothing_is_written_where_something_is(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "case",
-    [
-        "1000: 1",
-        "1060 1070: 1",
-        "8000: 6",
-        "1000 3000: 7",
-        "3000 1000 3110: 7",
-        "1000 8000: 11",
-        "7010 8000: 21",
-        "1000 3000 5000: 22",
-        "1000 3000 5000 4000 7000 8000: 63",
-    ],
+    ("codes", "cenrace"),
+    cases_of(
+        """
+        1000 | 1
+        1060 1070 | 1
+        8000 | 6
+        1000 3000 | 7
+        3000 1000 3110 | 7
+        1000 8000 | 11
+        7010 8000 | 21
+        1000 3000 5000 | 22
+        1000 3000 5000 4000 7000 8000 | 63
+        """
+    ),
 )
-def test_cenrace_numbers_the_major_races(case):
-    codes, cenrace = case.split(": ")
+def test_cenrace_numbers_the_major_races(codes, cenrace):
     mix = demo_plan(people=1_000, seed=1).mix
     races = [mix.codes.index(code) for code in codes.split()]
     races += [-1] * (8 - len(races))
