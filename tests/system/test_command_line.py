@@ -256,9 +256,11 @@ def test_a_folder_in_the_place_of_the_ini_file_is_told(command, tmp_path):
 
 def test_records_of_another_census_are_told_once(tmp_path):
     done("new", tmp_path / "mine")
-    (tmp_path / "person-records.txt").touch()
-    has = f"{tmp_path} has the person-records of SafeTab-P"
-    told = refused("validate", tmp_path / "mine", tmp_path, "-q")
+    data = tmp_path / "data"
+    data.mkdir()
+    (data / "person-records.txt").touch()
+    has = f"{data} has the person-records of SafeTab-P"
+    told = refused("validate", tmp_path / "mine", data, "-q")
     assert told == f"census.toml describes other records: {has}. Give the DATA of this census."
 
 
