@@ -24,7 +24,6 @@ PROJECT = Path(__file__).parents[1]
 SMALL_EXAMPLE = PROJECT / "examples" / "small"
 SHARED = PROJECT.parent / "shared"
 SUITES = {"slow": ("slow", "seeds(", "stored_formats"), "spark": ("spark", "SPARK_MARKS"), "browser": ("browser",)}
-FEW = {f"privacy_budget_p_level_{n}_{one}": 0 for n in (1, 2) for one in ("place", "aiannh", "pr_tract", "pr_place")}
 """What a module has that belongs to a suite: the name of its marker, or of what marks for it."""
 
 
@@ -70,7 +69,7 @@ def both_products(tmp_path_factory: pytest.TempPathFactory) -> Path:
     Made once for all tests that only look at it.
     """
     folder = tmp_path_factory.mktemp("both")
-    people = write_random_world(folder / "p", 2, people=60, budget=1, zero_suppression_chance=0.99, **FEW)
+    people = write_random_world(folder / "p", 2, people=60, budget=1, zero_suppression_chance=0.99)
     long = "Zuni Reservation and Off-Reservation Trust Land in the County of Saint Elsewhere"
     (people.data / "geography-names.txt").write_text(f"REGION_TYPE|REGION_ID|NAME\nSTATE|44|{long}\n")
     households = write_household_world(folder / "h", 21, budget=0.3, people=60)
