@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,10 @@ def numbers_of(out):
         level = path.parent.name.removeprefix("geography_level=")
         rows += [{"geography_level": level, **row} for row in pq.read_table(path, partitioning=None).to_pylist()]
     return rows
+
+
+unchanged_numbers_of = cache(numbers_of)
+"""Of an output that stays as it is, its rows too."""
 
 
 def files_of(folder: Path) -> dict[str, bytes]:

@@ -13,6 +13,7 @@ from tests.official_forms import (
     rows_of,
     write_persons,
 )
+from tests.worlds.people import no_budgets_but
 from tests.worlds.released import Released, Releases
 
 
@@ -47,15 +48,20 @@ def official_totals(made_in_census_form, tmp_path_factory):
     return folder / "new"
 
 
+FEW = no_budgets_but("1_usa", "2_usa", "2_state", "1_county", "2_county", "2_tract", "2_pr_state", "2_pr_tract")
 VARIANTS = {
-    "zcdp": {
+    "zcdp": FEW
+    | {
         "seed": 2,
         "budget": 2,
+        "privacy_budget_p_level_1_usa": 2,
+        "privacy_budget_p_level_1_county": 2,
         "privacy_defn": "zcdp",
         "allow_negative_counts": True,
         "zero_suppression_chance": 0.99,
     },
-    "pure dp, clamped": {
+    "pure dp, clamped": FEW
+    | {
         "seed": 4,
         "budget": 3,
         "privacy_budget_p_level_2_usa": 3,
@@ -65,7 +71,8 @@ VARIANTS = {
         "state_filter_us": ["44"],
         "run": {"confidence": "0.9"},
     },
-    "no suppression": {
+    "no suppression": FEW
+    | {
         "seed": 9,
         "budget": 2,
         "privacy_defn": "zcdp",

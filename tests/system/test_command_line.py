@@ -5,7 +5,6 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -15,10 +14,11 @@ import safetab
 from tests.commands import cli, done, invalid, refused
 from tests.conftest import SHARED, SMALL_EXAMPLE
 from tests.inside import plan_of_files, planner_module
-from tests.worlds.people import write_random_world
+from tests.worlds.people import no_budgets_but, write_random_world
 from tests.worlds.world import World
 
 SMALL = World.of(SMALL_EXAMPLE)
+FEW = {"run_pr": False, **no_budgets_but("2_state", "2_county")}
 SAFETAB = [sys.executable, "-c", "from safetab.cli.start import main; main()"]
 
 
@@ -52,7 +52,7 @@ def test_plan_of_pure_dp_has_scales_and_no_delta(world):
 
 def test_validate_plan_and_run_warn_of_the_same_losses_and_choices(tmp_path):
     """A level with over 1,000 times the budget of the costliest level of 2020, a suppression chance of 0, low thresholds."""
-    world = write_random_world(tmp_path, 2, budget=1, privacy_defn="zcdp", zero_suppression_chance=0)
+    world = write_random_world(tmp_path, 2, budget=1, privacy_defn="zcdp", zero_suppression_chance=0, **FEW)
     world.configure(privacy_budget_p_level_2_state=2000)
     losses = json.loads(cli("plan", *world, "--json").stdout)["privacy_warnings"]
     choices = [finding.message for finding in plan_of_files(*world).warnings]
@@ -71,11 +71,8 @@ def test_validate_plan_and_run_warn_of_the_same_losses_and_choices(tmp_path):
 def test_plan_for_programs_is_json_alone():
     plan = json.loads(cli("plan", *SMALL, "--json").stdout)
     assert plan["loss"]["whole_run"]["unbounded_rho"] == "4.85"
-    (county,) = (
-        level
-        for level in plan["levels"]
-        if (level["geography_level"], level["iteration_level"]) == ("COUNTY", "Detailed")
-    )
+    levels = {(one["geography_level"], one["iteration_level"]): one for one in plan["levels"]}
+    county = levels["COUNTY", "Detailed"]
     assert county["margins_of_error"]["sex_age_4"] == {"cell": 10, "sex_marginal": 20, "total": 28}
     stage = county["stages"]["stage_2"]
     assert (stage["budget"], stage["mechanism"], stage["sigma_squared"]) == ("0.18", "discrete_gaussian", "25")
@@ -119,14 +116,14 @@ def test_output_that_cannot_be_written_is_exit_3_and_a_reader_who_left_is_no_err
     reader, left = os.pipe()
     os.close(reader)
     full = os.open("/dev/full", os.O_WRONLY)
-    ended = {
-        stream: subprocess.run([*SAFETAB, "--help"], stdout=stream, stderr=subprocess.PIPE, text=True, check=False)
+    of_full, of_left = (
+        subprocess.run([*SAFETAB, "--help"], stdout=stream, stderr=subprocess.PIPE, text=True, check=False)
         for stream in (full, left)
-    }
-    for stream in ended:
-        os.close(stream)
-    assert (ended[full].returncode, "Traceback" in ended[full].stderr) == (3, False)
-    assert ended[left].stderr == ""
+    )
+    os.close(full)
+    os.close(left)
+    assert (of_full.returncode, "Traceback" in of_full.stderr) == (3, False)
+    assert of_left.stderr == ""
 
 
 def test_the_version_is_told():
@@ -141,6 +138,7 @@ def test_a_file_without_permission_is_told(world, monkeypatch):
     assert "may not be read. Check its permissions." in refused("plan", *world)
 
 
+@pytest.mark.slow
 @pytest.mark.needs_2020_files
 def test_the_2020_plan_runs_from_the_terminal(tmp_path):
     world = World(tmp_path / "parameters", SHARED / "cases" / "two-states-20k" / "data")
@@ -153,7 +151,7 @@ def test_the_2020_plan_runs_from_the_terminal(tmp_path):
 
 
 @cache
-def help_of(*words: str) -> str:
+def help_of(*words):
     return done(*words, "--help")
 
 
@@ -207,7 +205,7 @@ def test_a_value_of_the_wrong_kind_is_answered_in_plain_words(words, message):
 
 
 def test_a_quiet_run_prints_its_result_alone(releases, tmp_path):
-    world = releases.people(2, people=60, budget=1).world
+    world = releases.people(2, budget=1, **FEW).world
     result = cli("run", *world, tmp_path / "out", "--quiet")
     assert (result.exit_code, "done in" in result.stderr) == (0, False)
     begins = [line[:7] for line in result.stdout.splitlines() if not line.startswith(" ")]
@@ -217,26 +215,23 @@ def test_a_quiet_run_prints_its_result_alone(releases, tmp_path):
         assert "done in" not in cli(command, *world, "-q").stderr
 
 
-def commands_of(words: list[str]) -> Iterator[list[str]]:
+def commands_of(*words):
     """Every command below these words that the help lists."""
     shown = help_of(*words).partition("\nOptions:")[2].partition(":\n")[2]
     names = re.findall(r"(?m)^  ([a-z][a-z-]*) ", shown)
-    if not names:
-        yield words
-    for name in names:
-        yield from commands_of([*words, name])
+    return [found for name in names for found in commands_of(*words, name)] or [words]
 
 
 def test_every_command_takes_quiet():
-    commands = [" ".join(words) for words in commands_of([])]
+    commands = commands_of()
     assert len(commands) > 20
-    assert {"tune budget", "cef blocks", "site", "spend"} <= {*commands}
-    assert [words for words in commands if "-q, --quiet" not in help_of(*words.split())] == []
+    assert {("tune", "budget"), ("cef", "blocks"), ("site",), ("spend",)} <= {*commands}
+    assert [words for words in commands if "-q, --quiet" not in help_of(*words)] == []
 
 
 @pytest.mark.parametrize("words", ["report OUT -o", "export OUT", "site OUT", "rerelease OUT", "new"])
 def test_a_quiet_command_that_writes_prints_nothing(words, releases, tmp_path):
-    out = releases.people(2, people=60, budget=1).out
+    out = releases.people(2, budget=1, **FEW).out
     assert done(*words.replace("OUT", str(out)).split(), tmp_path / "new", "--quiet") == ""
     assert (tmp_path / "new").exists()
 
@@ -273,8 +268,8 @@ def test_records_of_another_census_are_told_once(tmp_path):
 @pytest.mark.parametrize("kind", ["config.json", "census.toml"])
 def test_swapped_folders_are_told_once_with_the_command_to_type(command, kind, tmp_path):
     parameters, data = World.of(tmp_path)
-    for folder in (parameters, data):
-        folder.mkdir()
+    parameters.mkdir()
+    data.mkdir()
     (parameters / kind).write_text("{}")
     others = [tmp_path / "out"] if command in {"run", "accuracy"} else []
     assert refused(command, data, parameters, *others) == (

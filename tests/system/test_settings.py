@@ -1,14 +1,12 @@
 """What is set once as environment variables holds for every command, and each command says what it took from them."""
 
-from __future__ import annotations
-
 import json
 
 import pytest
 
 import safetab
-from tests.commands import cli, refused
-from tests.worlds.people import write_random_world
+from tests.commands import cli, done, refused
+from tests.worlds.people import no_budgets_but, write_random_world
 
 NOT_COUNTED = "Nobody counts what runs on these people cost"
 
@@ -16,7 +14,8 @@ NOT_COUNTED = "Nobody counts what runs on these people cost"
 @pytest.fixture(scope="module")
 def world(tmp_path_factory):
     folder = tmp_path_factory.mktemp("world")
-    return write_random_world(folder, 2, people=50, budget=0.1, privacy_defn="zcdp", state_filter_us=["44"])
+    few = {"privacy_defn": "zcdp", "run_pr": False, "state_filter_us": ["44"], **no_budgets_but("2_state")}
+    return write_random_world(folder, 2, people=50, budget=0.1, **few)
 
 
 @pytest.fixture(scope="module")
@@ -36,36 +35,30 @@ def log(tmp_path, monkeypatch):
     return path
 
 
-def said_by(*words):
-    result = cli(*words)
-    assert result.exit_code == 0, result.output
-    return result.stderr
-
-
 def test_a_run_keeps_the_accounts_that_the_environment_names(real, log, tmp_path, monkeypatch):
     (tmp_path / "private").mkdir()
     monkeypatch.setenv("SAFETAB_TEMP", str(tmp_path / "private"))
     monkeypatch.setenv("SAFETAB_THREADS", "1")
     monkeypatch.setenv("SAFETAB_CONFIDENTIAL_LOG", str(tmp_path / "all.log"))
-    said = said_by("run", *real, tmp_path / "out")
+    said = done("run", *real, tmp_path / "out")
     assert NOT_COUNTED not in said
     assert "SAFETAB_SPEND_LOG sets --spend-log.\n" in said
     assert "validation passed" in (tmp_path / "all.log").read_text(encoding="utf-8")
     assert not (tmp_path / "out.confidential.log").exists()
-    assert "census" in cli("spend", "--json").stdout
+    assert "census" in done("spend", "--json")
     assert log.exists()
 
 
 def test_the_command_line_comes_before_the_environment(real, log, tmp_path):
-    said_by("run", *real, tmp_path / "out", "--spend-log", tmp_path / "other.log", "--quiet")
+    done("run", *real, tmp_path / "out", "--spend-log", tmp_path / "other.log", "--quiet")
     assert (tmp_path / "other.log").exists()
     assert not log.exists()
 
 
 def test_synthetic_people_are_not_charged_because_of_the_environment(world, log, tmp_path):
-    assert "SAFETAB_SPEND_LOG is left out, since the people are synthetic." in said_by("run", *world, tmp_path / "out")
+    assert "SAFETAB_SPEND_LOG is left out, since the people are synthetic." in done("run", *world, tmp_path / "out")
     assert not log.exists()
-    said_by("run", *world, tmp_path / "asked", "--dataset", "made-up")
+    done("run", *world, tmp_path / "asked", "--dataset", "made-up")
     assert log.exists()
 
 
@@ -83,14 +76,14 @@ def test_a_plan_shows_where_each_setting_comes_from(world, log):
         "--confidential-log": (None, "default"),
         "--threads": (2, "default"),
     }
-    lines = [line.split() for line in cli("plan", *world).stdout.splitlines()]
+    lines = [line.split() for line in done("plan", *world).splitlines()]
     assert ["--dataset", "census", "SAFETAB_DATASET"] in lines
     assert ["--threads", "2", "default"] in lines
 
 
 def test_a_misspelled_variable_gives_a_warning(world, monkeypatch):
     monkeypatch.setenv("SAFETAB_SPENDLOG", "/spend.log")
-    assert "SAFETAB_SPENDLOG: is not a setting. Did you mean SAFETAB_SPEND_LOG?" in said_by("plan", *world)
+    assert "SAFETAB_SPENDLOG: is not a setting. Did you mean SAFETAB_SPEND_LOG?" in done("plan", *world)
 
 
 def test_a_wrong_value_is_told_with_its_variable(world, monkeypatch):

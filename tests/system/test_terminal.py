@@ -1,7 +1,5 @@
 """What the terminal shows fits 80 columns, breaks between words, and completes commands."""
 
-from __future__ import annotations
-
 import csv
 import io
 import os
@@ -24,35 +22,35 @@ from tests.worlds.world import KEY
 WIDTH = 80
 
 
-COMMANDS = [
-    "plan p/parameters p/data",
-    "plan h/parameters h/data",
-    f"plan {SMALL_EXAMPLE / 'parameters'} {SMALL_EXAMPLE / 'data'}",
-    "validate h/parameters nowhere",
-    "show people 44",
-    "show people state 1002",
-    "show people 'Rhode Iland'",
-    "show households 44",
-    "status people",
-    "status people --area 44",
-    "status households --level state --area 44",
-    "status people --level conty",
-    "export people households",
-    "report people -o people",
-    "tune table-thresholds",
-    "lists p/parameters",
-    "spend nothing.log",
-]
-LONG_COMMANDS = [
-    "demo tour",
-    "validate p/parameters p/data",
-    "run p/parameters p/data again",
-    "rerelease people new --rule clamp-negatives",
-    "export people as-csv",
-    "report people -o page.html",
-    "tune levels",
-    "tune table-moe",
-]
+COMMANDS = f"""\
+plan h/parameters h/data
+plan {SMALL_EXAMPLE}/parameters {SMALL_EXAMPLE}/data
+validate h/parameters nowhere
+show people 44
+show people state 1002
+show people 'Rhode Iland'
+show households 44
+status people
+status households --level state --area 44
+status people --level conty
+export people households
+report people -o people
+tune table-thresholds
+lists p/parameters
+spend nothing.log
+""".splitlines()
+LONG_COMMANDS = """\
+plan p/parameters p/data
+status people --area 44
+demo tour
+validate p/parameters p/data
+run p/parameters p/data again
+rerelease people new --rule clamp-negatives
+export people as-csv
+report people -o page.html
+tune levels
+tune table-moe
+""".splitlines()
 
 
 @pytest.mark.parametrize(

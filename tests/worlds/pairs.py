@@ -7,7 +7,7 @@ from collections import defaultdict
 from pathlib import Path
 
 from tests.brute_force import entities_of, rows_of
-from tests.worlds.people import write_random_world
+from tests.worlds.people import no_budgets_but, write_random_world
 from tests.worlds.world import World
 
 NASTY = "<script>alert('1')</script> \"quoted\" & 'more' \u05e9\u05dc\u05d5\u05dd"
@@ -20,6 +20,7 @@ def write_paired_world(folder: Path, seed: int) -> World:
     world = write_random_world(
         folder, seed, people=300, budget=0.05, allow_negative_counts=True, zero_suppression_chance=0.3,
         privacy_defn="zcdp", state_filter_us=["44"],
+        **no_budgets_but("1_usa", "2_usa", "1_state", "2_state", "1_county", "2_county", "2_tract", "2_pr_state", "2_pr_tract"),
     )  # fmt: skip
     make_pairs(world)
     blocks = [row for row in rows_of(world.data / "GRF-C.txt") if row["TABBLKST"] in {"44", "72"}]

@@ -62,6 +62,12 @@ def write_random_world(folder: Path, seed: int, people: int = 60, budget: object
     return world
 
 
+def no_budgets_but(*kept: str) -> dict[str, int]:
+    """For levels other than these, such as 2_state: a run on few levels costs little."""
+    levels = [f"{n}_{geography}" for geography in GEOGRAPHIES for n in (1, 2)]
+    return {f"privacy_budget_p_level_{level}": 0 for level in levels if level not in kept}
+
+
 def _write_lists(parameters, rng):
     codes = "".join(f"{code}|code {code}\n" for code in CODES)
     (parameters / "race-and-ethnicity-codes.txt").write_text("RACE_ETH_CODE|RACE_ETH_NAME\n" + codes)

@@ -22,13 +22,13 @@ from tests.inside import (
 )
 
 
-def attacked(area, publication, seed, **limits):
+def attacked(area, publication, seed=1, **limits):
     return exposure(area, findings(area, publication, seed, **limits), seed)
 
 
 @pytest.fixture(scope="module")
 def area():
-    return area_of(drawn_systems(12, 5, 4, 0.3, 0.5, 4), 5, 0.3)
+    return area_of(drawn_systems(8, 5, 4, 0.3, 0.5, 4), 5, 0.3)
 
 
 def groups_of_1_or_2(area):
@@ -39,7 +39,7 @@ def groups_of_1_or_2(area):
     "spec", ["none", "round:base=1", "round-random:base=1", "threshold:people=1", "suppress:below=1"]
 )
 def test_everybody_is_exposed_without_protection(area, spec):
-    found = attacked(area, publication_of(area, spec), 1)
+    found = attacked(area, publication_of(area, spec))
     everybody = Claims(area.uniques, area.uniques)
     assert area.uniques > 20
     assert found.named == found.proven == everybody
@@ -52,7 +52,7 @@ def test_everybody_is_exposed_without_protection(area, spec):
 
 
 def test_a_protection_names_fewer_and_the_baseline_still_fewer(area):
-    rounded = attacked(area, publication_of(area, "round-random:base=3"), 1)
+    rounded = attacked(area, publication_of(area, "round-random:base=3"))
     nothing = baseline(area, 1)
     assert nothing.proven is None
     assert nothing.named.claims <= rounded.named.claims < area.uniques
@@ -65,16 +65,16 @@ def test_a_protection_names_fewer_and_the_baseline_still_fewer(area):
 @pytest.mark.parametrize("spec", ["suppress:rule=1980", "suppress:below=3", "cell-key:D=2,V=0"])
 def test_a_mark_or_a_number_where_zeros_are_shown_proves_that_somebody_is_there(area, spec):
     """The rules of 1980 withhold the tables of groups of 1 to 14 people, and no others."""
-    assert attacked(area, publication_of(area, spec), 1).presence == Claims(*[groups_of_1_or_2(area)] * 2)
+    assert attacked(area, publication_of(area, spec)).presence == Claims(*[groups_of_1_or_2(area)] * 2)
 
 
 def test_what_proved_is_said(area, monkeypatch):
     few = replace(area, systems=area.systems[:1])
     publication = publication_of(few, "none")
-    assert attacked(few, publication, 1).proven_by == "propagation and CP-SAT"
-    assert attacked(few, replace(publication, can_be_proven=False), 1).proven_by == ""
+    assert attacked(few, publication).proven_by == "propagation and CP-SAT"
+    assert attacked(few, replace(publication, can_be_proven=False)).proven_by == ""
     monkeypatch.setattr(linear_programs_module, "find_spec", lambda _: None)
-    assert attacked(few, publication, 1).proven_by == "propagation alone: OR-Tools is not installed"
+    assert attacked(few, publication).proven_by == "propagation alone: OR-Tools is not installed"
 
 
 def test_one_thread_and_two_find_the_same(area):
@@ -97,23 +97,23 @@ def test_what_is_found_does_not_depend_on_the_truth(area):
 
 
 def test_time_that_is_up_is_said_and_nobody_is_named(area):
-    found = attacked(area, publication_of(area, "none"), 1, seconds=0.0)
-    assert found.not_finished == ("groups that were not attacked, because the time limit was reached: 12.",)
+    found = attacked(area, publication_of(area, "none"), seconds=0.0)
+    assert found.not_finished == ("groups that were not attacked, because the time limit was reached: 8.",)
     assert found.proven == found.named == found.presence == Claims(0, 0), "proofs apply, but none was made"
-    assert (found.r_hat, found.unfinished) == (None, 12)
+    assert (found.r_hat, found.unfinished) == (None, 8)
 
 
 def test_the_time_limit_is_asked_before_each_group(area, monkeypatch):
     clock = itertools.count()
     monkeypatch.setattr(attack_module, "monotonic", lambda: float(next(clock)))
-    found = attacked(area, publication_of(area, "none"), 1, seconds=4.5)
-    assert found.not_finished == ("groups that were not attacked, because the time limit was reached: 8.",)
+    found = attacked(area, publication_of(area, "none"), seconds=4.5)
+    assert found.not_finished == ("groups that were not attacked, because the time limit was reached: 4.",)
 
 
 def test_a_publication_that_nothing_fits_is_said(area):
     right = publication_of(area, "none")
     windows = [replace(of, firsts=of.firsts + (np.arange(len(of.firsts)) == 0)) for of in right.windows[:2]]
-    found = attacked(area, replace(right, windows=[*windows, *right.windows[2:]]), 1)
+    found = attacked(area, replace(right, windows=[*windows, *right.windows[2:]]))
     assert found.not_finished == (
         "groups attacked by bounds alone, because too few data sets were found that fit everything published: 2.",
     )
@@ -151,7 +151,7 @@ def test_the_baseline_knows_the_total_of_the_whole_area_alone():
 
 
 def test_an_area_without_systems_exposes_nobody():
-    found = attacked(area_of([], 1, 0.5), Publication((), (), can_be_proven=True), 1)
+    found = attacked(area_of([], 1, 0.5), Publication((), (), can_be_proven=True))
     assert (found.uniques, found.named, found.likeliest) == (0, Claims(0, 0), Claims(0, 0))
 
 

@@ -81,13 +81,10 @@ def prior_from_clipped_cells(system, windows, noisy):
 
 @pytest.mark.parametrize("planted", [last_area_dropped, prior_from_clipped_cells])
 def test_a_planted_mistake_is_seen(planted):
-    """By the largest difference over a few worlds, if the attack is given what `planted` makes of each."""
-    found = []
-    for seed in (1, 4):
-        system, noisy, tells = noisy_world(seed)
-        windows = noise_windows(noisy, 0.8, tells)
-        found.append(difference(system, windows, planted(system, windows, noisy), seed))
-    assert max(found) > 0.03
+    """If the attack is given what `planted` makes of a world."""
+    system, noisy, tells = noisy_world(2)
+    windows = noise_windows(noisy, 0.8, tells)
+    assert difference(system, windows, planted(system, windows, noisy), 2) > 0.03
 
 
 def test_minus_one_as_the_mark_of_a_withheld_number_is_seen():

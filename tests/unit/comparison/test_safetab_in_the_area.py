@@ -67,10 +67,8 @@ def attacked(world, tables, level, entity=0, families=9):
     checked = read_inputs(*world)
     inputs = checked.require()
     geography = next(each for each in inputs.plan.config.census.area_levels if each.label == level)
-    with (
-        guards_module.backend_of(RunOptions()) as backend,
-        checked_engine(checked, backend, NoProgress()) as (_, engine),
-    ):
+    backend_of = guards_module.backend_of
+    with backend_of(RunOptions()) as backend, checked_engine(checked, backend, NoProgress()) as (_, engine):
         engine.prepare()
         chosen = ChosenArea(geography, entity, "", "")
         area = CountedArea(inputs, people_of_area(engine, geography, entity), chosen, tables, 1).area
@@ -130,17 +128,15 @@ def households(both_products):
 def test_the_numbers_are_those_of_a_run_with_the_same_key(both_products, name, out, table, level, tables):
     area, publication, plan = attacked(World.of(both_products / name), tables, level)
     rows = ds.dataset(both_products / out / "release" / "numbers", partitioning="hive").to_table().to_pylist()
-    published = {  # totals, and lines such as "Male", which tables of all shapes have
-        (row["geography_level"], row["region_name"] or row["region_id"], row["iteration_code"], row["stub"]): row[
-            "count"
-        ]
-        for row in rows
-        if row["table_id"].startswith(table) or row["line"] > 1
-    }
+    published = {}  # totals, and lines such as "Male", which tables of all shapes have
+    for row in rows:
+        if row["table_id"].startswith(table) or row["line"] > 1:
+            place = row["region_name"] or row["region_id"]
+            published[row["geography_level"], place, row["iteration_code"], row["stub"]] = row["count"]
     stubs = ["Total", *(line.stub for line in lines_of(grain_of(plan.config.product.families[0])))]
     seen = Counter()
     for system, own in zip(area.systems, publication.tables, strict=True):
-        for number, (of_area, line) in enumerate(zip(system.areas.tolist(), system.lines.tolist(), strict=True)):
+        for number, (of_area, line) in enumerate(zip(system.areas, system.lines, strict=True)):
             if stubs.count(stubs[line]) == 1:
                 place = area.areas[of_area]
                 count = published.get((area.levels[place.level], place.name, system.iteration, stubs[line]))
@@ -190,11 +186,12 @@ def test_a_total_of_another_family_tells_the_same_size_once_more(households):
 @pytest.mark.slow
 def test_equal_bits_give_equal_publications(both_products):
     one, other = (attacked(World.of(both_products / "p"), "every-group", "STATE")[1] for _ in range(2))
-    for first, second in zip(one.windows, other.windows, strict=True):
-        assert first.logs.tobytes() == second.logs.tobytes()
-        assert first.firsts.tobytes() == second.firsts.tobytes()
-    for first, second in zip(one.tables, other.tables, strict=True):
-        assert first.numbers.filled(-(10**9)).tobytes() == second.numbers.filled(-(10**9)).tobytes()
+    assert bytes_of(one) == bytes_of(other)
+
+
+def bytes_of(publication):
+    arrays = [part for windows in publication.windows for part in (windows.logs, windows.firsts)]
+    return [one.tobytes() for one in arrays + [own.numbers.filled(-(10**9)) for own in publication.tables]]
 
 
 def plan_with_budget(world, budget):
@@ -250,10 +247,8 @@ def test_windows_are_the_chances_of_what_is_published(systems, plan, half_sigma)
 @pytest.mark.slow
 def test_total_only_groups_and_groups_without_a_selector_have_windows_of_their_noise(world, plan, half_sigma):
     every_group = plan_of_world(world, replace(SAFETAB_P, selector=Selector.NONE))
-    cases = (
-        (area_of(plan, *TOTALS, total_only=True, level="STATE"), plan),
-        (area_of(every_group, *SIZES[:2]), every_group),
-    )
+    totals, sizes = area_of(plan, *TOTALS, total_only=True, level="STATE"), area_of(every_group, *SIZES[:2])
+    cases = ((totals, plan), (sizes, every_group))
     assert max(distance_from_one(*case).max() for case in cases) < 6
     half_sigma()
     assert min(distance_from_one(*case).max() for case in cases) > 12
