@@ -201,7 +201,7 @@ def test_each_costly_command_prints_what_its_schema_says(with_published):
 
 
 def test_every_command_has_a_schema_and_takes_json():
-    listed = {" ".join(words) for words in commands_of([])}
+    listed = {" ".join(words) for words in commands_of()}
     assert {schema["properties"]["command"]["const"] for schema in json_schemas().values()} == listed
     asked = "\n".join(["", *DONE, *COSTLY, ""]).replace("\n", " \n")
     assert [words for words in listed if f"\n{words} " not in asked] == ["demo"]
