@@ -9,7 +9,7 @@ LOCKED := install --require-hashes --only-binary :all:
 # Commands and tests start hundreds of processes: each would compile every module again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-lowest test-slow test-faults test-faults-quick test-browser r-page test-spark test-spark-contract test-spark-smoke test-slow-core test-browser-smoke nightly called touched mutants audit check style types layers lints environment docs schemas pictures paper
+.PHONY: demo test test-lowest test-slow test-faults test-faults-quick test-browser r-page quick quick-mutants test-spark test-spark-contract test-spark-smoke test-slow-core test-browser-smoke nightly called touched mutants audit check style types layers lints environment docs schemas pictures paper
 .PHONY: bench bench-small bench-spark bench-noise bench-households bench-foreign bench-release bench-explorer bench-site bench-compare
 .PHONY: lock check-wheels bill outlines audit-dependencies readme dist test-install test-sdist release release-ready clean help
 
@@ -43,11 +43,17 @@ called: $(VENV)/.dev ## the map from tests to the program, for `make touched` an
 	rm -rf build/called
 	$(BIN)/python $(PYTEST) -p tools.called
 
+quick: $(VENV)/.dev ## the tests of tests/quick.txt, which find most faults of the core: a minute
+	$(BIN)/python $(PYTEST) @tests/quick.txt
+
 touched: $(VENV)/.dev ## the tests that call what was changed since SINCE=COMMIT, the last one if not given; needs `make called`
 	$(BIN)/python $(PYTEST) $$($(BIN)/python -m tools.touched $(SINCE))
 
 mutants: $(VENV)/.dev ## small faults in the core, COUNT=N of them chosen by SEED=N: which do the tests see? needs `make called`
 	$(BIN)/python -m tools.mutate --count $(or $(COUNT),300) --seed $(or $(SEED),1)
+
+quick-mutants: $(VENV)/.dev ## whether `make quick` still finds nine in ten of tools/mutate/fixed.txt
+	$(BIN)/python -m tools.mutate --list tools/mutate/fixed.txt --tests @tests/quick.txt --least 0.9
 
 test-slow: $(VENV)/.dev ## what takes seconds a test: accuracy, CEF, same bytes, planted bugs, a thousand million draws
 	$(BIN)/python $(PYTEST) -m slow tests
@@ -100,6 +106,7 @@ nightly: ## everything, with new random worlds; NIGHT=N repeats those of another
 	$(MAKE) test-faults SEED=$$NIGHT
 	$(MAKE) called
 	$(MAKE) mutants SEED=$$NIGHT
+	$(MAKE) quick-mutants
 	$(MAKE) audit
 	$(MAKE) test-browser
 	$(MAKE) test-spark

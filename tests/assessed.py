@@ -1,11 +1,7 @@
 """What `safetab accuracy` says of a world, and the same counted again from the truth and the files of a run."""
 
-from __future__ import annotations
-
 import hashlib
 from collections import Counter
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,34 +9,33 @@ import pyarrow.parquet as pq
 
 from tests.commands import done
 from tests.inside import KnownCounts, NoProgress, RunOptions, backend_of, checked_engine, read_inputs
-from tests.releases import Row, group, numbers_of
-from tests.worlds.world import World
+from tests.releases import group, numbers_of
 
 SHARES = ("mean_absolute_error", "bias", "coverage_95", "interval_coverage_95")
 
 
-def assessed(world: World, out: Path, *options: object) -> Path:
+def assessed(world, out, *options):
     done("accuracy", *world, out, *options)
     return out
 
 
-def rows_of(out: Path, name: str = "accuracy") -> list[Row]:
+def rows_of(out, name="accuracy"):
     """Of the first configuration."""
     rows = pq.read_table(out / f"{name}.parquet").to_pylist()
     return [row for row in rows if row.get("configuration", "given") == "given"]
 
 
-def whole(rows: list[Row], **keys: object) -> list[Row]:
+def whole(rows, **keys):
     """All kinds and sizes together."""
     wanted = {"iteration_kind": "all", "size_class": "all"} | keys
     return [row for row in rows if wanted.items() <= row.items()]
 
 
-def of_first_run(key: str) -> str:
+def of_first_run(key):
     return hashlib.sha256(bytes.fromhex(key) + (0).to_bytes(8, "big")).hexdigest()
 
 
-def exact_totals(world: World) -> dict[tuple[str, str, str], int]:
+def exact_totals(world):
     """The true size of every group with somebody in it."""
     checked, found = read_inputs(*world), {}
     with backend_of(RunOptions()) as backend, checked_engine(checked, backend, NoProgress()) as (_, engine):
@@ -53,7 +48,7 @@ def exact_totals(world: World) -> dict[tuple[str, str, str], int]:
     return found
 
 
-def errors_of_a_run(world: World, out: Path, is_total: Callable[[Row], bool]) -> Counter[tuple[Any, ...]]:
+def errors_of_a_run(world, out, is_total):
     """Of totals by level and table: how many, the sums of SHARES, and how many other numbers have one draw."""
     truth, found = exact_totals(world), Counter[tuple[Any, ...]]()
     for row in numbers_of(out):
@@ -72,7 +67,7 @@ def errors_of_a_run(world: World, out: Path, is_total: Callable[[Row], bool]) ->
     return found
 
 
-def errors_told(out: Path) -> Counter[tuple[Any, ...]]:
+def errors_told(out):
     """The same, from the table of one assessed run."""
     found = Counter[tuple[Any, ...]]()
     for row in whole(rows_of(out)):
@@ -87,7 +82,7 @@ def errors_told(out: Path) -> Counter[tuple[Any, ...]]:
     return found
 
 
-def known_counts_are_the_engines(world: World) -> None:
+def known_counts_are_the_engines(world):
     """Of empty, unlikely and likely groups, in any table."""
     checked, random = read_inputs(*world), np.random.default_rng(20)
     with backend_of(RunOptions()) as backend, checked_engine(checked, backend, NoProgress()) as (_, engine):
@@ -108,6 +103,6 @@ def known_counts_are_the_engines(world: World) -> None:
                 assert_same_counts(seen[shape], expected[shape])
 
 
-def assert_same_counts(seen: Any, expected: Any) -> None:
+def assert_same_counts(seen, expected):
     assert np.array_equal(seen.indices, expected.indices)
     assert np.array_equal(seen.confidential_counts, expected.confidential_counts)

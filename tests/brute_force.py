@@ -1,10 +1,7 @@
 """What t1 and t2 must be when the noise vanishes: written from the file formats and the paper alone, row by row, slowly."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter, defaultdict
-from pathlib import Path
 
 AGES = {
     4: [0, 18, 45, 65],
@@ -15,13 +12,13 @@ BLOCK = ("TABBLKST", "TABBLKCOU", "TABTRACTCE", "TABBLK")
 SUBSTATE = {"COUNTY", "TRACT", "PLACE", "AIANNH", "PR-COUNTY", "PR-TRACT", "PR-PLACE"}
 
 
-def rows_of(path: Path) -> list[dict[str, str]]:
+def rows_of(path):
     lines = path.read_text().splitlines()
     header = lines[0].split("|")
     return [dict(zip(header, line.split("|"), strict=True)) for line in lines[1:] if line]
 
 
-def entities_of(row: dict[str, str], place: str, aiannh: str) -> dict[str, str]:
+def entities_of(row, place, aiannh):
     state, county = row["TABBLKST"], row["TABBLKST"] + row["TABBLKCOU"]
     prefix = "PR-" if state == "72" else ""
     entities = {f"{prefix}STATE": state, f"{prefix}COUNTY": county, f"{prefix}TRACT": county + row["TABTRACTCE"]}
@@ -35,7 +32,7 @@ def entities_of(row: dict[str, str], place: str, aiannh: str) -> dict[str, str]:
 
 
 class BruteForce:
-    def __init__(self, parameters: Path, data: Path) -> None:
+    def __init__(self, parameters, data):
         self.config = json.loads((parameters / "config.json").read_text())
         self.race = rows_of(parameters / "race-characteristic-iterations.txt")
         self.ethnicity = rows_of(parameters / "ethnicity-characteristic-iterations.txt")
@@ -54,7 +51,7 @@ class BruteForce:
         self.iterations = {row["ITERATION_CODE"]: row for row in [*self.race, *self.ethnicity]}
         self.entities = {pair for entities in self.blocks.values() for pair in entities.items()}
 
-    def is_in(self, person: dict[str, str], iteration: dict[str, str]) -> bool:
+    def is_in(self, person, iteration):
         codes = [person[f"QRACE{n}"] for n in range(1, self.config["max_race_codes"] + 1)]
         races = {code for code in codes if code != "Null"}
         members = self.members[iteration["ITERATION_CODE"]]
@@ -62,7 +59,7 @@ class BruteForce:
             return person["QSPAN"] in members
         return races <= members if iteration["ALONE"] == "True" else bool(races & members)
 
-    def people_of_groups(self) -> defaultdict:
+    def people_of_groups(self):
         """By level, entity and iteration: how many people there are of each sex and age."""
         by_group = defaultdict(Counter)
         for person in self.people:
@@ -73,7 +70,7 @@ class BruteForce:
                     by_group[level, entity, code][int(person["QSEX"]), int(person["QAGE"])] += 1
         return by_group
 
-    def tables(self) -> tuple[list[str], list[str]]:
+    def tables(self):
         """Rows of t1 and of t2, sorted."""
         by_group = self.people_of_groups()
         t1, t2 = [], []
@@ -82,7 +79,7 @@ class BruteForce:
             self.publish(level, entity, self.iterations[code], group, t1, t2)
         return sorted(t1), sorted(t2)
 
-    def measured(self) -> list[tuple[str, str, str]]:
+    def measured(self):
         """By level, entity and iteration: the groups of people that noise is drawn for."""
         return [
             (level, entity, code)
@@ -91,21 +88,21 @@ class BruteForce:
             if self.is_tabulated(level, iteration) and self.budget(level, iteration, "p")
         ]
 
-    def is_tabulated(self, level: str, iteration: dict[str, str]) -> bool:
+    def is_tabulated(self, level, iteration):
         return (
             iteration["LEVEL"] != "0" and iteration["DETAILED_ONLY" if level in SUBSTATE else "COARSE_ONLY"] == "False"
         )
 
-    def budget(self, level: str, iteration: dict[str, str], family: str) -> float:
+    def budget(self, level, iteration, family):
         return self.config[f"privacy_budget_{family}_level_{iteration['LEVEL']}_{level.lower().replace('-', '_')}"]
 
-    def ages_of(self, level: str, iteration: dict[str, str], total: int) -> int | None:
+    def ages_of(self, level, iteration, total):
         """How many ages the table of a group with this total has; None is a total alone."""
         thresholds = self.config["thresholds_p"][f"({level}, {iteration['LEVEL']})"]
         ages = [None, 4, 9, 23][sum(total >= threshold for threshold in thresholds)]
         return None if iteration["DETAILED_ONLY"] == "True" else ages
 
-    def publish(self, level, entity, iteration, group, t1, t2) -> None:
+    def publish(self, level, entity, iteration, group, t1, t2):
         total = sum(group.values())
         ages = self.ages_of(level, iteration, total)
         if ages is None and level in SUBSTATE and self.config.get("zero_suppression_chance") and total == 0:
@@ -120,7 +117,7 @@ class BruteForce:
             t2.append(f"{entity}|{level}|{code}|*|*|{sex}|{sum(n for (s, _), n in group.items() if s == sex)}")
 
 
-def written_tables(out: Path) -> tuple[list[str], list[str]]:
+def written_tables(out):
     """The rows of t1 and t2 of a run, all passes together, sorted."""
     t1, t2 = (
         sorted(line for path in sorted((out / table).glob("*.csv")) for line in path.read_text().splitlines()[1:])
@@ -143,12 +140,12 @@ T4_LINES = {"T04001": {0: (1, 2, 3, 4)}, "T04002": {0: (1, 2, 3, 4), 1: (1,), 2:
 class HouseholdBruteForce(BruteForce):
     """From the file formats and the specification alone, row by row, slowly."""
 
-    def __init__(self, parameters: Path, data: Path) -> None:
+    def __init__(self, parameters, data):
         super().__init__(parameters, data)
         self.households = [row for row in rows_of(data / "household-records.txt") if row["TABBLKST"] in self.states]
         self.totals = rows_of(data / "pop-group-totals.txt")
 
-    def tables(self) -> dict[str, list[str]]:
+    def tables(self):
         counted = self._counted()
         rows = defaultdict(list)
         for total in self.totals:
@@ -177,7 +174,7 @@ class HouseholdBruteForce(BruteForce):
         return counted
 
 
-def written_household_tables(out: Path) -> dict[str, list[str]]:
+def written_household_tables(out):
     """The rows of each table of a run, both passes together, sorted."""
     found = {}
     for path in sorted(out.glob("t[34]/*/*.csv")):

@@ -3,8 +3,6 @@
 Fields are written by names and widths of this module's own, so that the reader's table has something to be wrong about.
 """
 
-from __future__ import annotations
-
 import gzip
 from collections import defaultdict
 from dataclasses import dataclass, field

@@ -1,30 +1,24 @@
 """Commands of safetab in this process, as a user gives them, and what they and the functions of the package refuse."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
-from typing import Any
-
 import pytest
-from click.testing import Result
 from typer.testing import CliRunner
 
 from safetab import InvalidInput
 from safetab.cli.main import app
 
 
-def cli(*arguments: object, **given: Any) -> Result:
+def cli(*arguments, **given):
     return CliRunner().invoke(app, [str(one) for one in arguments], **given)
 
 
-def done(*arguments: object, **given: Any) -> str:
+def done(*arguments, **given):
     """What a command that must succeed says."""
     result = cli(*arguments, **given)
     assert result.exit_code == 0, result.output
     return result.output
 
 
-def refused(*arguments: object, code: int = 1) -> str:
+def refused(*arguments, code=1):
     """What a command that must not succeed says, in one line."""
     result = cli(*arguments)
     assert isinstance(result.exception, SystemExit), "an error of the program itself"
@@ -32,7 +26,7 @@ def refused(*arguments: object, code: int = 1) -> str:
     return " ".join(result.output.split())
 
 
-def invalid(function: Callable[..., object], *given: object, **named: object) -> str:
+def invalid(function, *given, **named):
     """What a function of the package says of input that it must refuse."""
     with pytest.raises(InvalidInput) as told:
         function(*given, **named)

@@ -1,10 +1,7 @@
-from __future__ import annotations
-
 import os
 import random
 import shutil
 import signal
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -14,7 +11,7 @@ import typer.main
 from tests.inside import SETTINGS, in_threads_module, output_checks_module, write_demo_census
 from tests.worlds.households import write_household_world
 from tests.worlds.people import write_random_world
-from tests.worlds.released import Released, Releases
+from tests.worlds.released import Releases
 from tests.worlds.world import World
 
 typer.main.get_command = cache(typer.main.get_command)
@@ -28,7 +25,7 @@ SUITES = {"slow": ("slow", "seeds(", "stored_formats"), "spark": ("spark", "SPAR
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _threads_as_in_large_jobs() -> Iterator[None]:
+def _threads_as_in_large_jobs():
     """What is too little for a thread of its own gets one, so that small outputs show what large ones would."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(in_threads_module, "_SMALL", 0)
@@ -37,7 +34,7 @@ def _threads_as_in_large_jobs() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _no_settings_of_this_place() -> Iterator[None]:
+def _no_settings_of_this_place():
     """Tests keep no accounts in the spend log of whoever runs them."""
     with pytest.MonkeyPatch.context() as patch:
         for variable in SETTINGS.values():
@@ -46,7 +43,7 @@ def _no_settings_of_this_place() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _wide_terminal() -> Iterator[None]:
+def _wide_terminal():
     """Sentences stay in one line, so that tests find them; width has tests of its own."""
     before = os.environ.get("COLUMNS")
     os.environ["COLUMNS"] = "1000"
@@ -57,13 +54,13 @@ def _wide_terminal() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def releases(tmp_path_factory: pytest.TempPathFactory) -> Releases:
+def releases(tmp_path_factory):
     """Releases that are made once for all tests that only look at them."""
     return Releases(tmp_path_factory.mktemp("releases"))
 
 
 @pytest.fixture(scope="session")
-def both_products(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def both_products(tmp_path_factory):
     """A folder with two small worlds, p and h, and their releases with CSV files, people and households.
 
     Made once for all tests that only look at it.
@@ -79,24 +76,24 @@ def both_products(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> World:
+def world(tmp_path):
     shutil.copytree(SMALL_EXAMPLE, tmp_path, dirs_exist_ok=True)
     return World.of(tmp_path)
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
+def pytest_addoption(parser):
     parser.addoption("--cases", type=int, help="of each parametrised test, this many cases, spread over all")
     parser.addoption("--order", type=int, help="modules, and the tests of each, in the random order of this seed")
 
 
-def pytest_configure() -> None:
+def pytest_configure():
     """Children take signals as those of a terminal do, also where a shell in the background started the tests."""
     for number in (signal.SIGINT, signal.SIGHUP):
         if signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, signal.default_int_handler if number is signal.SIGINT else signal.SIG_DFL)
 
 
-def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+def pytest_ignore_collect(collection_path, config):
     """Of a suite that a marker names, only modules are loaded that name it or what marks for them."""
     words = SUITES.get(config.option.markexpr)
     if words is None or not collection_path.match("test_*.py"):
@@ -107,7 +104,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 @pytest.hookimpl(trylast=True)  # of those that the suite has
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config, items):
     if config.option.cases:
         kept = some_cases(items, config.option.cases)
         config.hook.pytest_deselected(items=[item for item in items if item not in kept])
@@ -122,7 +119,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(skip)
 
 
-def some_cases(items: list[pytest.Item], count: int) -> set[pytest.Item]:
+def some_cases(items, count):
     """Of each test `count` cases at most: the first, the last, and others at equal distances."""
     tests = dict[str, list[pytest.Item]]()
     for item in items:
@@ -134,7 +131,7 @@ def some_cases(items: list[pytest.Item], count: int) -> set[pytest.Item]:
     return kept
 
 
-def in_random_order(items: list[pytest.Item], seed: int) -> list[pytest.Item]:
+def in_random_order(items, seed):
     """The tests of a module stay together, for the sake of its fixtures."""
     dice = random.Random(seed)
     modules = dict[str, list[pytest.Item]]()
@@ -144,17 +141,17 @@ def in_random_order(items: list[pytest.Item], seed: int) -> list[pytest.Item]:
 
 
 @pytest.fixture
-def spec_2020() -> Path:
+def spec_2020():
     return SHARED / "spec-2020"
 
 
 @pytest.fixture
-def cases() -> Path:
+def cases():
     return SHARED / "cases"
 
 
 @pytest.fixture(scope="session")
-def demo_census(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def demo_census(tmp_path_factory):
     """Parameters and data of the demo; not to be changed."""
     folder = tmp_path_factory.mktemp("demo")
     write_demo_census(folder)
@@ -162,13 +159,13 @@ def demo_census(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def demo_out(demo_census: Path) -> Path:
+def demo_out(demo_census):
     """A run with Puerto Rico, copies between areas of the same blocks, and numbers that a rule withheld."""
     rules = ["withhold-alone-above-partner"]
     return World.of(demo_census).run(demo_census / "out", test_key="00" * 32, coterminous=True, rules=rules)
 
 
 @pytest.fixture(scope="session")
-def household_run(releases: Releases) -> Released:
+def household_run(releases):
     """A small world of households and its run; not to be changed."""
     return releases.households(run={"test_key": "0a" * 32}, budget=0.3, people=250)

@@ -1,10 +1,7 @@
 """What an engine is made of, read from the files of a small world."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,13 +10,10 @@ from tests import inside
 from tests.inside import (
     PERSONS,
     SAFETAB_P,
-    CountingEngine,
     EngineSettings,
     LocalEngine,
-    Product,
     PublicFiles,
     RecordLocation,
-    RunPlan,
     TableFiles,
     find_record_files,
     plan_of,
@@ -28,7 +22,6 @@ from tests.inside import (
 )
 from tests.plain_engine import PlainEngine
 from tests.worlds.people import problems_with
-from tests.worlds.world import World
 
 
 @dataclass(frozen=True)
@@ -37,15 +30,15 @@ class EngineInputs:
     persons: TableFiles
 
     @cached_property
-    def plan(self) -> RunPlan:
+    def plan(self):
         return plan_of(self.files).require()
 
-    def of_records(self, data: Path) -> EngineInputs:
+    def of_records(self, data):
         """With the records of another folder."""
         return replace(self, persons=_records_in(data, self.files.config.product))
 
 
-def engine_inputs(world: World, product: Product = SAFETAB_P) -> EngineInputs:
+def engine_inputs(world, product=SAFETAB_P):
     files = read_public_files(*world).require()
     files = replace(files, config=replace(files.config, product=product))
     return EngineInputs(files, _records_in(world.data, product))
@@ -56,20 +49,20 @@ def _records_in(data, product):
     return find_record_files(data, product.record).value or record_file_names(data, product.record).require()
 
 
-def plain_engine(inputs: EngineInputs, _: Path) -> CountingEngine:
+def plain_engine(inputs, _):
     return PlainEngine(inputs.persons, inputs.files)
 
 
-def local_engine(inputs: EngineInputs, folder: Path) -> CountingEngine:
+def local_engine(inputs, folder):
     return LocalEngine(inputs.persons, inputs.files, EngineSettings(folder), lambda _: None)
 
 
-def spark_engine(session, inputs: EngineInputs, log=lambda _: None) -> CountingEngine:
+def spark_engine(session, inputs, log=lambda _: None):
     location = RecordLocation.of_files(replace(inputs.persons, rows=None))  # the driver doesn't count them
     return inside.SparkEngine(session, location, inputs.files, log)
 
 
-def assert_counts_as(judge: CountingEngine, engine: CountingEngine, inputs: EngineInputs) -> None:
+def assert_counts_as(judge, engine, inputs):
     """Findings, records of passes, totals, and cells of every third group."""
     found = engine.check()
     assert found == judge.check()

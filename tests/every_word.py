@@ -6,8 +6,6 @@ chance of each combination is known. Noise from `most_noise` on is one case, and
 post-processing, so a bound on what the numbers reveal is a bound on what the cut ones reveal.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
@@ -26,7 +24,6 @@ from tests.inside import (
     InversionTable,
     Ledger,
     LossCurve,
-    MoreBits,
     Stage,
     noisy_count_module,
     plan_of,
@@ -202,7 +199,7 @@ class EveryCombination:
 class CutTable(InversionTable):
     """A table of few bits. Undecided words are resolved as in a run, each once."""
 
-    def resolved(self, bits: int, more_bits: MoreBits) -> int:
+    def resolved(self, bits, more_bits):
         known = self.__dict__.setdefault("known", {})
         if bits not in known:
             known[bits] = super().resolved(bits, more_bits)

@@ -1,7 +1,5 @@
 """Every number of the explorer, from the Python package: what the page is compared with."""
 
-from __future__ import annotations
-
 import random
 import re
 from bisect import bisect_left
@@ -13,7 +11,6 @@ from math import ceil
 from types import MappingProxyType
 
 from safetab.tuning import (
-    Tuning,
     compare_noises,
     concerns,
     least_budget,
@@ -28,13 +25,8 @@ from tests.inside import (
     FamilyConfig,
     JointLoss,
     Pass,
-    PopulationGroupLevel,
     PrivacyDefinition,
-    Product,
-    RunConfig,
-    Shape,
     Stage,
-    TableFamily,
     Thresholds,
     TunedLevel,
     epsilon_of_rho,
@@ -48,11 +40,11 @@ CONFIDENCES = {"90": Fraction(9, 10), "95": Fraction(19, 20), "99": Fraction(99,
 STAGES = {"stage_1": Stage.STAGE_1, "stage_2": Stage.STAGE_2, "total_only": Stage.TOTAL_ONLY}
 
 
-def middle(ball) -> float:
+def middle(ball):
     return float(ball.mid())
 
 
-def numbers_of(tuning: Tuning) -> dict:
+def numbers_of(tuning):
     """The page's `results`, nested in the same way."""
     config = tuning.config
     losses = {one.name: tuning.loss_of(one) for one in config.passes} | {"whole_run": tuning.loss}
@@ -80,11 +72,11 @@ def numbers_of(tuning: Tuning) -> dict:
     }
 
 
-def family_in_key(product: Product, family: TableFamily) -> TableFamily | None:
+def family_in_key(product, family):
     return family if product.has_several_families else None
 
 
-def tuned_levels(tuning: Tuning) -> dict[str, TunedLevel]:
+def tuned_levels(tuning):
     """Of all table families, by the page's key."""
     product = tuning.config.product
     return {
@@ -94,7 +86,7 @@ def tuned_levels(tuning: Tuning) -> dict[str, TunedLevel]:
     }
 
 
-def level_numbers(tuning: Tuning, tuned: TunedLevel) -> dict:
+def level_numbers(tuning, tuned):
     design = tuned.design
     stages = {name: design.noise(stage) for name, stage in STAGES.items() if stage in design.stages}
     return {
@@ -115,7 +107,7 @@ def level_numbers(tuning: Tuning, tuned: TunedLevel) -> dict:
     }
 
 
-def smallest_published(tuned: TunedLevel, confidence: Fraction) -> int | None:
+def smallest_published(tuned, confidence):
     """The least true size at which a group is published with this confidence; None where nothing is suppressed."""
     design = tuned.design
     if design.suppression_threshold is None:
@@ -125,7 +117,7 @@ def smallest_published(tuned: TunedLevel, confidence: Fraction) -> int | None:
     return bisect_left(sizes, True, key=lambda size: middle(design.publication_chance(size)) >= confidence)
 
 
-def margin_numbers(tuned: TunedLevel, confidence: Fraction) -> dict:
+def margin_numbers(tuned, confidence):
     margins = tuned.design.margins(confidence)
     told = {"stage_1": margins.stage_1_total, "total_only": margins.total_only}
     of_shapes = tuned.family.shapes if Stage.STAGE_2 in tuned.design.stages else ()
@@ -135,12 +127,12 @@ def margin_numbers(tuned: TunedLevel, confidence: Fraction) -> dict:
     return {name: value for name, value in told.items() if value is not None}
 
 
-def loss_numbers(config: RunConfig, loss) -> dict:
+def loss_numbers(config, loss):
     told = reported_loss(config.privacy_definition, loss)
     return {name: getattr(told, name) for name in ("unbounded", "bounded", "unbounded_epsilon", "bounded_epsilon")}
 
 
-def numbers_at(tuned: TunedLevel, size: int) -> dict:
+def numbers_at(tuned, size):
     """The page's `atSize`."""
     design = tuned.design
     relative = {
@@ -159,14 +151,14 @@ def numbers_at(tuned: TunedLevel, size: int) -> dict:
     }
 
 
-def likeliest_shape(tuned: TunedLevel, size: int) -> Shape:
+def likeliest_shape(tuned, size):
     """What a group of so many people most likely gets; the coarsest of those that are as likely."""
     chances = tuned.design.shape_chances(size)
     most = max(middle(chance) for chance in chances.values())
     return next(shape for shape, chance in chances.items() if middle(chance) > most - 1e-9)
 
 
-def setting_of(config: RunConfig) -> dict:
+def setting_of(config):
     """A configuration as the page's controls hold it."""
     keys = [
         (one, level, level_key(level, family_in_key(config.product, one.family)))
@@ -187,7 +179,7 @@ def setting_of(config: RunConfig) -> dict:
     }
 
 
-def decimal(number: Fraction) -> str:
+def decimal(number):
     for places in range(40):
         if (number * 10**places).denominator == 1:
             digits = str(int(number * 10**places)).rjust(places + 1, "0")
@@ -195,7 +187,7 @@ def decimal(number: Fraction) -> str:
     raise ValueError(number)
 
 
-def random_config(base: RunConfig, seed: int) -> RunConfig:
+def random_config(base, seed):
     """Budgets over six powers of ten, thresholds of all sizes, both definitions, some levels and passes left out.
 
     Some have noise that can't be drawn.
@@ -234,22 +226,20 @@ def random_config(base: RunConfig, seed: int) -> RunConfig:
     )
 
 
-def _random_thresholds(dice: random.Random, family: TableFamily) -> dict[PopulationGroupLevel, Thresholds]:
+def _random_thresholds(dice, family):
     return {
         level: Thresholds(tuple(sorted(int(10 ** dice.uniform(0, 5.5)) for _ in family.finer))) for level in US.levels
     }
 
 
-def can_be_drawn(tuning: Tuning) -> bool:
+def can_be_drawn(tuning):
     return all(tuned.design.can_be_drawn for tuned in tuned_levels(tuning).values())
 
 
 class ExactNumbers:
     """Looks up what a `data-number` of the page means, in Python."""
 
-    def __init__(
-        self, tuning: Tuning, asked: Asked, pinned: ExactNumbers | None = None, other: RunConfig | None = None
-    ) -> None:
+    def __init__(self, tuning, asked, pinned=None, other=None):
         """`other` is what the page has in force for the other product; 2020's if nothing was set."""
         if tuning.config.specification is None:
             product = next(product for product in PRODUCTS if product is not tuning.config.product)
@@ -261,7 +251,7 @@ class ExactNumbers:
         self._results = numbers_of(tuning)
         self._level = tuned_levels(tuning)
 
-    def of(self, path: str) -> object:
+    def of(self, path):
         """None where the page shows that there is no number."""
         head, *rest = path.split("/")
         if head in {"levels", "loss", "epsilon_curve", "groups", "empty_published"}:
@@ -279,10 +269,10 @@ class ExactNumbers:
         }[head](*rest)
 
     @property
-    def warnings(self) -> object:
+    def warnings(self):
         return self._results["warnings"]
 
-    def _at(self, key: str, size: str, *rest: str) -> object:
+    def _at(self, key, size, *rest):
         tuned = self._level[key]
         if rest == ("published",):  # asked for at many levels and sizes: no more is computed than needed
             return middle(1 - tuned.design.suppression_chance(int(size)))
@@ -299,16 +289,16 @@ class ExactNumbers:
         return _inside(found, rest)
 
     @cache  # noqa: B019 - lives as long as a test
-    def _at_size(self, key: str, size: int) -> dict:
+    def _at_size(self, key, size):
         return numbers_at(self._level[key], size)
 
-    def _budget_for(self, key: str, margin: str, confidence: str, what: str) -> object:
+    def _budget_for(self, key, margin, confidence, what):
         tuned = self._any_level(key)  # a budget can be asked for where there is none yet
         found = least_budget(tuned, int(margin), CONFIDENCES[confidence])
         names = {"budget": "budget", "exact_margin": "margin", "paper_budget": "paper_budget", "saving": "saving"}
         return None if found is None else getattr(found, names[what])
 
-    def _any_level(self, key: str) -> TunedLevel:
+    def _any_level(self, key):
         product = self._tuning.config.product
         return next(
             one.level(level)
@@ -317,7 +307,7 @@ class ExactNumbers:
             if level_key(level, family_in_key(product, one.family)) == key
         )
 
-    def _threshold_for(self, *words: str) -> object:
+    def _threshold_for(self, *words):
         key, table, number, relative, confidence, what, *people = words
         tuned = self._level[key]
         kind = tuned.family.shape(table).kind(number)
@@ -326,14 +316,14 @@ class ExactNumbers:
             return ceil(found.size * Fraction(people[0]))
         return getattr(found, what)
 
-    def _compare(self, side: str, *rest: str) -> object:
+    def _compare(self, side, *rest):
         path = "/".join(rest)
         if side == "difference":
             return self.of(path) - self._pinned.of(path)
         return (self if side == "b" else self._pinned).of(path)
 
     @cached_property
-    def _best_by_pass(self) -> dict:
+    def _best_by_pass(self):
         """All table families of a pass together."""
         proportions = {key: Fraction(value) for key, value in self._asked.proportions.items()}
         total, confidence = Fraction(self._asked.total), CONFIDENCES[self._asked.total_confidence]
@@ -343,13 +333,13 @@ class ExactNumbers:
             levels[tuned.facts.level.geography.tabulation_pass][key] = tuned
         return {one.name: smallest_margins(of_pass, total, proportions, confidence) for one, of_pass in levels.items()}
 
-    def _best(self, first: str, second: str) -> object:
+    def _best(self, first, second):
         if first in {"spent", "left"}:
             return getattr(self._best_by_pass[second], first)
         found = self._best_by_pass[self._level[first].facts.level.geography.tabulation_pass.name]
         return (found.margins if second == "margin" else found.budgets)[first]
 
-    def _joint(self, number: str, _: str, what: str) -> object:
+    def _joint(self, number, _, what):
         losses = list(self._both.rows())[int(number)][1]
         if what == "epsilon":
             return epsilon_of_rho(max(losses.values()), DELTA)
@@ -359,7 +349,7 @@ class ExactNumbers:
     def _noises(self):
         return compare_noises(self._tuning, Fraction(self._asked.delta), CONFIDENCES[self._asked.noise_confidence])
 
-    def _noise(self, *words: str) -> object:
+    def _noise(self, *words):
         if words[0] != "rows":
             return getattr(self._noises, words[0])
         product = self._tuning.config.product
@@ -368,7 +358,7 @@ class ExactNumbers:
         names = {"margin": "margin", "gaussian_budget": "gaussian_rho", "geometric_budget": "geometric_epsilon"}
         return getattr(row, names[words[2]])
 
-    def _multiplicities(self, key: str, codes: str, what: str, confidence: str = "95") -> object:
+    def _multiplicities(self, key, codes, what, confidence="95"):
         row = multiplicities(self._level[key], CONFIDENCES[confidence])[int(codes) - 1]
         names = {"margins": "margin", "continuous_change": "deviation_change"}
         return getattr(row, names.get(what, what))
@@ -385,13 +375,13 @@ class Asked:
     noise_confidence: str
 
 
-def _inside(found: object, keys) -> object:
+def _inside(found, keys):
     for key in keys:
         found = found[key]
     return found
 
 
-def agrees_at(path: str, text: str, exact: object) -> bool:
+def agrees_at(path, text, exact):
     """Whether a number of the page is the exact one, to the digits that it shows; a loss is never below."""
     if exact is None or not re.search(r"(^|/)loss/|^epsilon_curve/|^noise/[a-z_]+$|/paper_budget$", path):
         return agrees(text, exact)
@@ -400,7 +390,7 @@ def agrees_at(path: str, text: str, exact: object) -> bool:
     return 0 <= above <= max(Fraction(exact) / 10 ** (4 if path.endswith("paper_budget") else 9), last_of_epsilon)
 
 
-def agrees(text: str, exact: object) -> bool:
+def agrees(text, exact):
     """Whether the text is the exact number, to the digits that it shows."""
     in_words = {
         "\N{EN DASH}": lambda: exact is None,

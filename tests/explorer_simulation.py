@@ -1,25 +1,23 @@
 """What the explorer's simulation must expect of a level, by the certified arithmetic of the package."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from math import floor
 
 from flint import arb, ctx
 
-from tests.inside import Facts, LevelDesign, Noise, Shape, Stage, TunedLevel, group_sizes
+from tests.inside import Stage, group_sizes
 
 BITS = 128
 FAR = 10**12  # farther than any noise goes
 
 
 def expected_groups(
-    facts: Facts,
-    tuned: TunedLevel,
-    totals: TunedLevel | None,
-    part: Fraction,
-    people_of_a_record: Fraction = Fraction(1),
-) -> dict[str, float]:
+    facts,
+    tuned,
+    totals,
+    part,
+    people_of_a_record=Fraction(1),
+):
     """By the page's name of a number: how many groups on average; `totals` publishes what chooses tables, if not stage 1."""
     level, kinds = tuned.facts.level, ("adaptive", "total_only")
     counted = group_sizes(facts)["levels"][f"{level.geography.label},{level.iterations.number}"]
@@ -44,9 +42,7 @@ def expected_groups(
     return {name: float(number.mid()) for name, number in found.items()}
 
 
-def _outcomes(
-    tuned: TunedLevel, totals: TunedLevel | None, size: int, records: int, part: Fraction, *, is_total_only: bool
-) -> list[tuple[arb, arb]]:
+def _outcomes(tuned, totals, size, records, part, *, is_total_only):
     """For each shape the chance to be published so, and to be published so and near the truth."""
     shapes, nothing = tuned.family.shapes, (arb(0), arb(0))
     most = floor(part * records)
@@ -66,7 +62,7 @@ def _outcomes(
     return found
 
 
-def _published(design: LevelDesign, size: int, *, is_total_only: bool) -> list[tuple[arb, Noise, int]]:
+def _published(design, size, *, is_total_only):
     """How a total of people can be measured: with which chance, with which noise, and the least noise that is published."""
     if is_total_only:
         return [(arb(1), design.noise(Stage.TOTAL_ONLY), -FAR)]
@@ -78,11 +74,11 @@ def _published(design: LevelDesign, size: int, *, is_total_only: bool) -> list[t
     ]
 
 
-def _noise_of_total(design: LevelDesign, shape: Shape) -> Noise:
+def _noise_of_total(design, shape):
     return design.noise(Stage.STAGE_2).sum_of(shape.kind("total").draws)
 
 
-def _between(noise: Noise, at_least: int, below: int) -> arb:
+def _between(noise, at_least, below):
     if at_least >= below:
         return arb(0)
     if below == FAR:

@@ -3,10 +3,7 @@
 Tests import from here, beside `safetab` itself and its command line. What is named is loaded when it is asked for.
 """
 
-from __future__ import annotations
-
 from importlib import import_module
-from typing import Any
 
 _NAMES = {
     "assessment.accuracy_files": "AccuracyRequest accuracy_files names_of",
@@ -377,7 +374,7 @@ _MODULES = {
 _PLACES = {name: f"{module}.{name}" for module, names in _NAMES.items() for name in names.split()} | _RENAMED
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name):
     if name in _MODULES:
         return import_module(f"safetab.{_MODULES[name]}")
     if name not in _PLACES:

@@ -1,8 +1,5 @@
 """Areas and groups whose names are hard to tell apart, and many ways to write names, right and wrong."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from types import MappingProxyType
 
 import numpy as np
@@ -67,7 +64,7 @@ GROUPS = [
 ]  # fmt: skip
 
 
-def named_universe() -> Universe:
+def named_universe():
     entities = {
         level: Entities(np.array([int(one) for one in areas]), tuple(areas), tuple(areas.values()))
         for level, areas in AREAS.items()
@@ -86,7 +83,7 @@ def named_universe() -> Universe:
     )
 
 
-def ways_to_write(name: str, code: str) -> Iterator[str]:
+def ways_to_write(name, code):
     """Of an area or a group: whole, in part, abbreviated, misspelt, by its code."""
     head, _, behind = name.partition(",")
     words = head.split()

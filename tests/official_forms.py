@@ -1,7 +1,5 @@
 """Releases for tests of the Census Bureau's forms, and plain readers of its CSV files."""
 
-from __future__ import annotations
-
 import csv
 import json
 from dataclasses import dataclass
@@ -12,7 +10,6 @@ import pyarrow.parquet as pq
 import safetab
 from tests.commands import cli
 from tests.inside import STATUS_COLUMN
-from tests.releases import Row
 from tests.worlds.people import GEOGRAPHIES, write_random_world
 from tests.worlds.world import World
 
@@ -31,17 +28,17 @@ class Made:
     census: Path
 
     @property
-    def tables(self) -> list[Path]:
+    def tables(self):
         return sorted(self.census.glob("T0*.csv"))
 
 
-def done(*arguments: object) -> str:
+def done(*arguments):
     result = cli(*arguments)
     assert result.exit_code == 0, result.output
     return result.output
 
 
-def write_persons(folder: Path) -> Made:
+def write_persons(folder):
     """All tables occur; state 44 and Puerto Rico have one county each, so that numbers are copied; some are withheld."""
     config = {
         "max_race_codes": 3,
@@ -56,12 +53,12 @@ def write_persons(folder: Path) -> Made:
     return Made(world, folder / "out", folder / "census")
 
 
-def rows_of(path: Path) -> list[dict[str, str]]:
+def rows_of(path):
     with path.open(encoding="utf-8-sig", newline="") as file:
         return list(csv.DictReader(file))
 
 
-def as_published(path: Path, folder: Path) -> Path:
+def as_published(path, folder):
     """A copy as the Bureau would have published it: nothing in it, or beside it, tells that it is not for release."""
     rows = rows_of(path)
     with (folder / path.name).open("w", encoding="utf-8", newline="") as file:
@@ -71,12 +68,12 @@ def as_published(path: Path, folder: Path) -> Path:
     return folder / path.name
 
 
-def read_again(made: Made, new: Path, *options: object, files: list[Path] | None = None) -> str:
+def read_again(made, new, *options, files=None):
     """`safetab official` on the tables, or some files, with the world's parameters."""
     return done("official", *(files or made.tables), new, "--parameters", made.world.parameters, *options)
 
 
-def numbers_in(release: Path) -> dict[tuple[str, ...], Row]:
+def numbers_in(release):
     """By geography level, region, code, table id and line."""
     rows = {}
     for path in sorted((release / "numbers").rglob("*.parquet")):
@@ -86,7 +83,7 @@ def numbers_in(release: Path) -> dict[tuple[str, ...], Row]:
     return rows
 
 
-def as_api_answer(rows: list[dict[str, str]], level: str) -> str:
+def as_api_answer(rows, level):
     """Rows of T01001 of one level as the Census API answers: areas by columns, POPGROUP twice, null for X."""
     columns = {"us": (), "state": ((9, 11),), "county": ((9, 11), (11, 14)), "place": ((9, 11), (11, 16))}[level]
     names = {"us": ["us"], "state": ["state"], "county": ["state", "county"], "place": ["state", "place"]}[level]
@@ -106,7 +103,7 @@ def as_api_answer(rows: list[dict[str, str]], level: str) -> str:
     return json.dumps([header, *found])
 
 
-def as_download(rows: list[dict[str, str]]) -> bytes:
+def as_download(rows):
     """Rows of T01001 as data.census.gov has them: a byte-order mark, a row of labels, GEO_ID with XX."""
     lines = [
         '"GEO_ID","NAME","T01001_001N","POPGROUP","POPGROUP_LABEL"',
@@ -122,7 +119,7 @@ def as_download(rows: list[dict[str, str]]) -> bytes:
 _BULK_LEVELS = {"010": "USA", "040": "STATE", "050": "COUNTY", "140": "TRACT", "160": "PLACE", "250": "AIANNH"}
 
 
-def as_bulk(rows: list[dict[str, str]]) -> bytes:
+def as_bulk(rows):
     """Rows of T01001 as the bulk file has them: ids without their leading zeros, X beside -888888888, latin-1."""
     lines = ["REGION_TYPE,REGION_ID,NAME,ITERID,COUNT,ANN"]
     for row in rows:

@@ -5,13 +5,10 @@
 Prints how many flips of each part of each file were refused. Fails if one is refused without the name of the file, or as anything but bad input.
 """
 
-from __future__ import annotations
-
 import faulthandler
 import random
 import sys
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow as pa
@@ -20,12 +17,11 @@ import pyarrow.parquet as pq
 import safetab
 from tests.inside import InvalidInput, write_checksums
 from tests.worlds.people import write_random_world
-from tests.worlds.world import World
 
 _LONGEST_READ = 600  # seconds
 
 
-def flipped(content: bytes, part: str, numbers: random.Random) -> bytes:
+def flipped(content, part, numbers):
     """The file with one other bit in its footer, or in what lies before."""
     footer = len(content) - 8 - int.from_bytes(content[-8:-4], "little")
     at = numbers.randrange(footer, len(content)) if part == "footer" else numbers.randrange(footer)
@@ -34,7 +30,7 @@ def flipped(content: bytes, part: str, numbers: random.Random) -> bytes:
     return bytes(changed)
 
 
-def parquet_of(text: Path, rows_in_a_group: int) -> Path:
+def parquet_of(text, rows_in_a_group):
     """The same table as Parquet, instead of the text."""
     header, *rows = [line.split("|") for line in text.read_text().splitlines()]
     columns = {name: [row[position] for row in rows] for position, name in enumerate(header)}
@@ -44,11 +40,11 @@ def parquet_of(text: Path, rows_in_a_group: int) -> Path:
     return path
 
 
-def _validated(world: World) -> None:
+def _validated(world):
     safetab.validate(*world)
 
 
-def _read_release(release: Path) -> None:
+def _read_release(release):
     """The numbers of an area, why the others are absent, and all of the release."""
     write_checksums(release)  # as if the damage had been released
     safetab.open_release(release).totals(area="44007")
@@ -57,7 +53,7 @@ def _read_release(release: Path) -> None:
         safetab.export(release, Path(folder) / "exported")
 
 
-def _subject(kind: str, folder: Path) -> tuple[Path, Callable[[], None]]:
+def _subject(kind, folder):
     """The file to damage, and what reads it."""
     county = {"run_pr": False, "privacy_budget_p_level_1_county": 1}  # a level is enough, and takes less time
     world = write_random_world(folder / "world", 2, people=200, budget=0, **county)
@@ -72,7 +68,7 @@ def _subject(kind: str, folder: Path) -> tuple[Path, Callable[[], None]]:
     )
 
 
-def main(folder: str, flips: str, parts: str, kinds: str) -> None:
+def main(folder, flips, parts, kinds):
     for kind in kinds.split(","):
         path, read = _subject(kind, Path(folder) / kind)
         content = path.read_bytes()
@@ -81,7 +77,7 @@ def main(folder: str, flips: str, parts: str, kinds: str) -> None:
             sys.stdout.write(f"{_refused(path, read, content, part, int(flips))}\n")
 
 
-def _refused(path: Path, read: Callable[[], None], content: bytes, part: str, flips: int) -> int:
+def _refused(path, read, content, part, flips):
     numbers, refused = random.Random(35), 0
     for number in range(flips):
         path.write_bytes(flipped(content, part, numbers))

@@ -1,7 +1,5 @@
 """The same person records as files of every order and form that can be read."""
 
-from __future__ import annotations
-
 import gzip
 import random
 

@@ -1,7 +1,5 @@
 """A Census Edited File read in plain Python, with nothing of the package's own, and what its records must keep to."""
 
-from __future__ import annotations
-
 import configparser
 from collections import Counter
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The judge: counts person by person in plain Python, close to the paper's words. For tests and small worlds."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 from collections import Counter
@@ -26,7 +24,6 @@ from tests.inside import (
     ExactCounts,
     FindingsOf,
     MiscountedRecords,
-    PartSums,
     Pass,
     RecordFingerprint,
     TableForm,
@@ -217,7 +214,7 @@ class PlainEngine:
                     yield path.name, number, _person_of_line(line, header, self._record)
 
 
-def plain_sums(secret: bytes, person: Person) -> PartSums:
+def plain_sums(secret, person):
     """What one checked record adds to the sums of its state: docs/decisions/0010-spend-log.md in plain integers."""
 
     def number(purpose, end):

@@ -1,7 +1,5 @@
 """Person records that no engine reads, and what every engine says of them: file, place and sentence."""
 
-from __future__ import annotations
-
 import datetime
 from collections.abc import Callable
 from pathlib import Path
@@ -25,26 +23,26 @@ class RefusedFiles(NamedTuple):
     said: list[Said]
 
 
-def refused_files(write: Callable[[Path, list[str]], None], *said: str) -> RefusedFiles:
+def refused_files(write, *said):
     """With file, place and sentence of what is said."""
     return RefusedFiles(write, [tuple(one.split(" | ", 2)) for one in said])
 
 
-def text(change: Callable[[str], str], *said: str) -> RefusedFiles:
+def text(change, *said):
     def write(folder, rows):
         (folder / TEXT).write_text(change(text_of_columns(columns_of(rows))))
 
     return refused_files(write, *said)
 
 
-def parquet(change: Callable[[Columns], Columns], *said: str) -> RefusedFiles:
+def parquet(change, *said):
     def write(folder, rows):
         pq.write_table(pa.table(change(columns_of(rows))), folder / PARQUET)
 
     return refused_files(write, *said)
 
 
-def parts(changes: dict[str, Callable[[Columns], Columns]], *said: str) -> RefusedFiles:
+def parts(changes, *said):
     def write(folder, rows):
         (folder / TABLE).mkdir()
         for name, change in changes.items():
@@ -53,19 +51,19 @@ def parts(changes: dict[str, Callable[[Columns], Columns]], *said: str) -> Refus
     return refused_files(write, *said)
 
 
-def renamed(header: Callable[[str], str]) -> Callable[[str], str]:
+def renamed(header):
     return lambda text: header(text.split("\n", 1)[0]) + "\n" + text.split("\n", 1)[1]
 
 
-def with_column(name: str, value: object) -> Callable[[Columns], Columns]:
+def with_column(name, value):
     return lambda columns: columns | {name: [value] * len(columns[name])}
 
 
-def without(name: str) -> Callable[[Columns], Columns]:
+def without(name):
     return lambda columns: {other: values for other, values in columns.items() if other != name}
 
 
-def no_parquet(folder: Path, rows: list[str]) -> None:
+def no_parquet(folder, rows):
     (folder / TABLE).mkdir()
     (folder / TABLE / "a.parquet").write_text(text_of_columns(columns_of(rows)))
 

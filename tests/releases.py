@@ -1,9 +1,6 @@
 """Reads releases back, slowly and plainly, for tests."""
 
-from __future__ import annotations
-
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -27,7 +24,7 @@ unchanged_numbers_of = cache(numbers_of)
 """Of an output that stays as it is, its rows too."""
 
 
-def files_of(folder: Path) -> dict[str, bytes]:
+def files_of(folder):
     """The content of every file below a folder."""
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 

@@ -1,7 +1,5 @@
 """Reads a report back: its tables by caption, its attributes, its text."""
 
-from __future__ import annotations
-
 from html.parser import HTMLParser
 from typing import NamedTuple
 

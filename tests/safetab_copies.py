@@ -1,7 +1,5 @@
 """Many draws of SafeTab for a few groups: each group is copied, and the real algorithm measures the copies."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """Totals that passed suppression with the noise of 2020's areas, and how often intervals hold what is made of them."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import numpy as np

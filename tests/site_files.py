@@ -1,7 +1,5 @@
 """Reads the data files of a site back, slowly and plainly, for tests."""
 
-from __future__ import annotations
-
 import json
 from functools import cache
 from typing import NamedTuple

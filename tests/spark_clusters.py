@@ -1,7 +1,5 @@
 """A standalone Spark cluster on the loopback interface: one master and two workers, each a process of its own."""
 
-from __future__ import annotations
-
 import os
 import signal
 import socket

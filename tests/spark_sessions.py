@@ -1,12 +1,8 @@
 """One Spark session in this process for all tests that need one: starting a virtual machine takes seconds."""
 
-from __future__ import annotations
-
 import tempfile
-from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -19,7 +15,7 @@ QUICK = (
 
 
 @contextmanager
-def quick_session() -> Iterator:
+def quick_session():
     with (
         tempfile.TemporaryDirectory() as folder,
         spark_session(SparkOptions(settings=QUICK), EngineSettings(Path(folder), memory="1GB"), pytest.fail) as session,
@@ -27,7 +23,7 @@ def quick_session() -> Iterator:
         yield session
 
 
-def change_encoded(session: Any, change: Callable[[Any], Any], monkeypatch: pytest.MonkeyPatch) -> None:
+def change_encoded(session, change, monkeypatch):
     """Let `change` make another table of the encoded records that tasks send each other."""
     frames = type(session.range(1))
     original = frames.mapInArrow

@@ -1,7 +1,5 @@
 """Small releases of every format, stored in tests/formats, and how they are made: see its README."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys
@@ -25,12 +23,12 @@ _SEED = 3
 _LEVELS = ("usa", "state", "county", "pr_state", "pr_county")
 
 
-def stored(name: str) -> list[Path]:
+def stored(name):
     """The stored releases of one kind: persons, households, official."""
     return [path for folder in FORMAT_OF if (path := STORED / folder / name).is_dir()]
 
 
-def each(*names: str, by_day: str | tuple[str, ...] = LATEST.name) -> pytest.MarkDecorator:
+def each(*names, by_day=LATEST.name):
     """A case for each stored release of these kinds; those whose words don't begin with `by_day` are slow."""
     paths = {f"{path.parent.name} {path.name}": path for name in names for path in stored(name)}
     cases = [
@@ -40,7 +38,7 @@ def each(*names: str, by_day: str | tuple[str, ...] = LATEST.name) -> pytest.Mar
     return pytest.mark.parametrize("path", cases)
 
 
-def write_worlds(folder: Path) -> None:
+def write_worlds(folder):
     """People, and households in the same areas and groups; state 44 has one county, so that numbers are copied."""
     budgets = {f"privacy_budget_p_level_{n}_{one}": 0.2 if one in _LEVELS else 0 for one in GEOGRAPHIES for n in (1, 2)}
     thresholds = {f"({one.upper().replace('_', '-')}, {n})": [8, 20, 40] for one in GEOGRAPHIES for n in (1, 2)}
@@ -59,10 +57,10 @@ def write_worlds(folder: Path) -> None:
         (households.data / unused).unlink()
 
 
-def make(python: str, folder: Path) -> None:
+def make(python, folder):
     """Everything of one folder, by the safetab of a Python; what its code can't make is left out."""
 
-    def safetab(*arguments: object) -> None:
+    def safetab(*arguments):
         subprocess.run([python, "-m", "safetab", *map(str, arguments)], check=True, capture_output=True)
 
     help_text = subprocess.run([python, "-m", "safetab", "--help"], check=True, capture_output=True, text=True).stdout

@@ -1,21 +1,17 @@
 """Debian's Chromium, driven by playwright, without a network."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re
 import shutil
 import threading
-from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
 
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Locator, Page, sync_playwright
+from playwright.sync_api import sync_playwright
 
 SCREENS = (
     (1400, "light", {}),
@@ -36,7 +32,7 @@ CUT_OFF = """() => [...document.querySelectorAll("main td, main th")].filter(
 
 
 @contextmanager
-def chromium() -> Iterator[Browser]:
+def chromium():
     program = shutil.which("chromium")
     assert program, "chromium is not installed: apt-get install chromium"
     with sync_playwright() as playwright:
@@ -48,7 +44,7 @@ def chromium() -> Iterator[Browser]:
 class Watched:
     """A page, and what it asked for and complained of."""
 
-    def __init__(self, page: Page, address: str) -> None:
+    def __init__(self, page, address):
         self.page = page
         self.requests: list[str] = []
         self.complaints: list[str] = []
@@ -59,7 +55,7 @@ class Watched:
 
 
 @contextmanager
-def opened(browser: Browser, file: Path | str, **options: Any) -> Iterator[Watched]:
+def opened(browser, file, **options):
     """A file, or an address if the page isn't offline."""
     context = browser.new_context(**{"offline": True, "accept_downloads": True} | options)
     try:
@@ -69,7 +65,7 @@ def opened(browser: Browser, file: Path | str, **options: Any) -> Iterator[Watch
 
 
 @contextmanager
-def opened_site(browser: Browser, site: Path, **options: Any) -> Iterator[Page]:
+def opened_site(browser, site, **options):
     """The first view of a site, which asks for nothing but its files, and complains of nothing."""
     with opened(browser, site / "index.html", **options) as watched:
         watched.page.wait_for_selector("main h1")
@@ -79,7 +75,7 @@ def opened_site(browser: Browser, site: Path, **options: Any) -> Iterator[Page]:
 
 
 @contextmanager
-def served(folder: Path) -> Iterator[tuple[str, list[str]]]:
+def served(folder):
     """The address of a server of a folder, and the paths that it is asked for."""
     asked = []
 
@@ -95,32 +91,32 @@ def served(folder: Path) -> Iterator[tuple[str, list[str]]]:
             server.shutdown()
 
 
-def go(page: Page, route: str) -> None:
+def go(page, route):
     """Shows a view of a site and waits until it stands."""
     page.evaluate("document.querySelector('main').replaceChildren()")
     page.evaluate("route => { if (location.hash === route) location.hash = '#/about'; location.hash = route; }", route)
     page.wait_for_selector("main:not([aria-busy]) h1")
 
 
-def saved(button: Locator) -> tuple[str, bytes]:
+def saved(button):
     """The name and the bytes of the file that a button saves."""
     with button.page.expect_download() as download:
         button.click()
     return download.value.suggested_filename, Path(download.value.path()).read_bytes()
 
 
-def saved_rows(page: Page) -> list[dict[str, str]]:
+def saved_rows(page):
     """The rows of the view of a site as CSV."""
     text = saved(page.get_by_role("button", name="Download as CSV"))[1].decode("utf-8-sig")
     return list(csv.DictReader(io.StringIO(text)))
 
 
-def sheets(page: Page, **options: Any) -> int:
+def sheets(page, **options):
     """On how many sheets a page is printed."""
     return len(re.findall(rb"/Type\s*/Page\b", page.pdf(**{"format": "A4"} | options)))
 
 
-def luminance(colour: str) -> float:
+def luminance(colour):
     """Of #010203, or of a list of numbers that begins with red, green and blue."""
     parts = (
         [int(part, 16) for part in re.findall("[0-9a-f]{2}", colour)]
@@ -134,12 +130,12 @@ def luminance(colour: str) -> float:
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
-def contrast(one: str, other: str) -> float:
+def contrast(one, other):
     dark, light = sorted(map(luminance, (one, other)))
     return (light + 0.05) / (dark + 0.05)
 
 
-def axe_violations(page: Page) -> list[str]:
+def axe_violations(page):
     """What axe finds on a page: wide and narrow, light and dark."""
     found = []
     for width, scheme, rules in SCREENS:

@@ -1,7 +1,5 @@
 """One Chromium for all tests of pages."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.browser.chromium import chromium

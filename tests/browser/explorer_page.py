@@ -1,19 +1,14 @@
 """What tests of the explorer's page ask it: its fields, files and numbers."""
 
-from __future__ import annotations
-
 import json
-from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
-from typing import Any
 
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import expect
 
 from safetab.tuning import tuning_of
 from tests.browser import chromium
-from tests.browser.chromium import Watched, saved
-from tests.explorer_numbers import Asked, ExactNumbers, agrees_at
+from tests.browser.chromium import saved
+from tests.explorer_numbers import Asked, agrees_at
 
 FACTS = tuning_of().require().facts
 LEVELS = {
@@ -23,7 +18,7 @@ LEVELS = {
 
 
 @contextmanager
-def opened(browser: Browser, file: Path, **options: object) -> Iterator[Watched]:
+def opened(browser, file, **options):
     """The page with all that "More" holds, also after it is loaded again. chromium.opened shows the first screen alone."""
     with chromium.opened(browser, file, **options) as one:
         one.page.add_init_script("window.addEventListener('load', () => window.explorer?.more())")
@@ -31,7 +26,7 @@ def opened(browser: Browser, file: Path, **options: object) -> Iterator[Watched]
         yield one
 
 
-def asked_on(page: Page) -> Asked:
+def asked_on(page):
     total, noise = (
         json.loads(page.locator(f"#{name}").get_attribute("data-question")) for name in ("question-total", "noise")
     )
@@ -39,44 +34,44 @@ def asked_on(page: Page) -> Asked:
     return Asked(total["total"], total["confidence"], proportions, noise["delta"], noise["confidence"])
 
 
-def numbers_on(page: Page) -> list[tuple[str, str]]:
+def numbers_on(page):
     """Where each number stands, and how it is spelled."""
     numbers = "all => all.map(one => [one.dataset.number, one.textContent])"
     return [*map(tuple, page.eval_on_selector_all("[data-number]", numbers))]
 
 
-def disagreements(page: Page, exact: ExactNumbers, least: int = 150) -> list[str]:
+def disagreements(page, exact, least=150):
     shown = numbers_on(page)
     assert len(shown) > least
     return [f"{path}: {text}" for path, text in shown if not agrees_at(path, text, exact.of(path))]
 
 
-def setting_on(page: Page) -> Any:
+def setting_on(page):
     return page.evaluate("window.explorer.setting()")
 
 
-def set_on(page: Page, setting: Any) -> str | None:
+def set_on(page, setting):
     """Why the page refuses a setting; None if it took it."""
     return page.evaluate("setting => window.explorer.set(setting)", setting)
 
 
-def show(page: Page, product: int) -> None:
+def show(page, product):
     page.evaluate("number => window.explorer.show(number)", product)
 
 
-def settle(page: Page) -> None:
+def settle(page):
     page.evaluate("window.explorer.settle()")
 
 
-def field(page: Page, label: str):
+def field(page, label):
     return page.get_by_label(label, exact=True).first
 
 
-def saved_config(page: Page) -> str:
+def saved_config(page):
     return saved(page.locator("#save"))[1].decode()
 
 
-def load(page: Page, text: str) -> None:
+def load(page, text):
     page.set_input_files("#load", {"name": "config.json", "mimeType": "application/json", "buffer": text.encode()})
     expect(page.locator("#load")).to_have_value("")  # emptied when the file was read
     page.wait_for_timeout(100)

@@ -1,7 +1,5 @@
 """The page of an audit in headless Chromium: wide, narrow, dark and printed. `make test-browser` runs these."""
 
-from __future__ import annotations
-
 import datetime
 import re
 from dataclasses import replace

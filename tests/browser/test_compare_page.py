@@ -1,7 +1,5 @@
 """The page of a comparison in headless Chromium: wide, narrow, dark and printed. `make test-browser` runs these."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """The documentation's search in headless Chromium: pages that say how to do something come before records of decisions."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.conftest import PROJECT

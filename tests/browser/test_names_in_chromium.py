@@ -1,9 +1,6 @@
 """Names typed on a site and names given to Python: one set of rules, the same answers. `make test-browser` runs these."""
 
-from __future__ import annotations
-
 import re
-from pathlib import Path
 
 import pytest
 
@@ -37,7 +34,7 @@ ANSWERS = """async ([area, texts, level]) => {
 }"""
 
 
-def page_of_names(folder, universe) -> Path:
+def page_of_names(folder, universe):
     """A page with the site's scripts and the names of a universe, and nothing else."""
     geographies = [area_facts(one, universe) for one in universe.entities]
     empty = {"tables": [], "shapes": [], "selected": {}}
@@ -52,7 +49,7 @@ def page_of_names(folder, universe) -> Path:
     return page
 
 
-def answer_of(look, text) -> dict[str, object]:
+def answer_of(look, text):
     """What Python found or said, as the page's functions have it."""
     try:
         return {"found": [look(text)]}
@@ -68,7 +65,7 @@ def answer_of(look, text) -> dict[str, object]:
     return {"suggested": near.group(1).split("; ") if near else []}
 
 
-def in_short(answer) -> dict[str, object]:
+def in_short(answer):
     found = answer.get("found", [])
     return {"several": len(found), "found": found[:LISTED]} if len(found) > 1 else answer
 
@@ -83,7 +80,7 @@ def compare(page, look, texts, level, *, area):
     assert different == {}
 
 
-def distinct(names, most) -> list[str]:
+def distinct(names, most):
     texts = list(dict.fromkeys([*USUAL, *(text for name, code in names for text in ways_to_write(name, code))]))
     return texts[:: max(len(texts) // most, 1)]
 

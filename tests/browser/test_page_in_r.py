@@ -1,7 +1,5 @@
 """The code of docs/how-to/in-r.md, run by R, beside what safetab says of the same release. `make r-page` runs this."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

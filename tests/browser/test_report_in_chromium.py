@@ -1,7 +1,5 @@
 """The pages in headless Chromium: wide, narrow, dark and printed. `make test-browser` runs these."""
 
-from __future__ import annotations
-
 import shutil
 
 import pytest

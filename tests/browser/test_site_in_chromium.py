@@ -1,7 +1,5 @@
 """The site of a release in headless Chromium. `make test-browser` runs these."""
 
-from __future__ import annotations
-
 import json
 import random
 import re
@@ -75,24 +73,24 @@ def page(browser, folder):
         yield page
 
 
-def range_of(number) -> str:
+def range_of(number):
     low, high = number.interval
     return f"{low:,} to {high:,}" if low != high else f"{low:,}"
 
 
-def in_words(number) -> str:
+def in_words(number):
     """The number with what stands beside it, as a table of the site writes them."""
     beside = range_of(number) if number.selection_matters else f"± {shown(number.margin_of_error)}"
     return f"{number.value:,} {beside}".replace("-", "\N{MINUS SIGN}")
 
 
-def in_a_row(number) -> str:
+def in_a_row(number):
     """The same in a list of groups or areas, where a number that noise took to zero or below is its range."""
     words = in_words(number)
     return words if number.value > 0 else f"few or none ({words.split()[0]}) {range_of(number)}"
 
 
-def cells(page, selector) -> list[str]:
+def cells(page, selector):
     return [" ".join(text.split()) for text in page.locator(selector).all_text_contents()]
 
 
@@ -101,7 +99,7 @@ DRAWN = """() => [...document.querySelectorAll('table.bars, table.pyramid')].map
         cell => [cell.dataset.number, cell.textContent.trim().replace(/\\s+/g, ' ')]))"""
 
 
-def total_shown(page) -> str:
+def total_shown(page):
     return page.text_content("[data-number=total]")
 
 
@@ -129,7 +127,7 @@ def test_500_numbers_that_are_shown_are_those_of_open_release(page, release):
     assert compared >= 500
 
 
-def check_table(page, release, level, region, code) -> int:
+def check_table(page, release, level, region, code):
     go(page, f"#/area/{level}/{region}/{code}")
     entity, group = release.area(region, level), release.group(code)
     total = release.total(entity, group)
@@ -143,12 +141,12 @@ def check_table(page, release, level, region, code) -> int:
     return len(shown_lines) + 1
 
 
-def named_lines(release, table) -> dict[str, str]:
+def named_lines(release, table):
     """Numbers of a table as the site writes them, by the names of their lines."""
     return {release.product.line_question.name_of(one.counted[0].line): in_words(one) for one in table.lines}
 
 
-def finer_tables(release, counted) -> list:
+def finer_tables(release, counted):
     """The tables of a group that are more than its total."""
     tables = (release.table(counted.entity, counted.group, family=one.name) for one in release.product.families)
     return [table for table in tables if len(table.shape.lines) > 1]
@@ -168,11 +166,11 @@ def test_households_are_shown_with_both_of_their_tables(browser, folder):
         assert compared >= 20
 
 
-def sum_shown(page, section="main") -> str:
+def sum_shown(page, section="main"):
     return " ".join(cells(page, f"{section} [data-number=sum], {section} [data-interval=sum]"))
 
 
-def sum_in_words(number) -> str:
+def sum_in_words(number):
     return f"{number.value:,} ± {number.margin_of_error:,}: {range_of(number)}".replace("-", "\N{MINUS SIGN}")
 
 
@@ -202,11 +200,11 @@ def test_sums_of_ages_and_sexes_are_those_of_open_release(page, release):
     assert len(shapes) == 3
 
 
-def numbers_in(row) -> list[int]:
+def numbers_in(row):
     return [int(row[name]) for name in ("estimate", "margin_of_error", "interval_low", "interval_high")]
 
 
-def numbers_of(estimate) -> list[int]:
+def numbers_of(estimate):
     return [estimate.value, estimate.margin_of_error, *estimate.interval]
 
 
@@ -280,7 +278,7 @@ def test_a_group_alone_above_the_same_group_in_combination_is_explained(browser,
     assert said
 
 
-def contradictory(numbers) -> list:
+def contradictory(numbers):
     """Pairs of numbers of groups alone and in any combination, of which the first is larger."""
     of_name = {(one.counted[0].group.level, one.counted[0].group.name): one for one in numbers}
     pairs = [(one, of_name.get((level, f"{name} or in any combination"))) for (level, name), one in of_name.items()]
@@ -324,7 +322,7 @@ def test_an_absent_number_has_its_reason_and_what_to_use_instead(page, release):
     assert looked_at >= 4
 
 
-def side_of(number) -> str:
+def side_of(number):
     counted = number.counted[0]
     return f"{counted.entity.geography.label}/{counted.entity.region_id}/{counted.group.code}"
 
@@ -690,7 +688,7 @@ def test_every_group_is_reached_by_links_from_the_first_page(page, release):
     assert cells(page, "main .links a") == ["Asian Indian", "Asian Indian"]
 
 
-def groups_linked(page) -> set[str]:
+def groups_linked(page):
     links = page.evaluate("[...document.querySelectorAll('main .links a, main .crumbs a')].map(link => link.hash)")
     return {found[1] for one in links if (found := re.fullmatch(r"#/group/(\w+)", one))}
 
@@ -836,11 +834,11 @@ def test_axe_finds_what_is_wrong(page):
     assert any("button-name" in one for one in axe_violations(page))
 
 
-def labels_of_map(page) -> list[str]:
+def labels_of_map(page):
     return page.eval_on_selector_all(".shapes a", "links => links.map(link => link.getAttribute('aria-label'))")
 
 
-def in_list(page) -> list[str]:
+def in_list(page):
     """The areas of the list as the map labels them."""
     rows = page.eval_on_selector_all(
         "table.list tbody tr", "rows => rows.map(row => [0, 1, 2].map(n => row.cells[n].firstChild?.textContent ?? ''))"
@@ -1028,7 +1026,7 @@ def test_a_picture_says_what_it_is_when_it_is_saved_or_embedded(page, browser, t
         assert not frame.locator(".top, footer, table").and_(frame.locator(":visible")).count()
 
 
-def rectangle(west, south, east, north) -> list:
+def rectangle(west, south, east, north):
     return [[west, south], [east, south], [east, north], [west, north], [west, south]]
 
 

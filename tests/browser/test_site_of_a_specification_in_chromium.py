@@ -1,7 +1,5 @@
 """The site of a specified census in headless Chromium. `make test-browser` runs these."""
 
-from __future__ import annotations
-
 import re
 
 import pytest
@@ -38,7 +36,7 @@ def page(browser, folder):
         yield page
 
 
-def asked(page, area, group="") -> str:
+def asked(page, area, group=""):
     """The address that the finder goes to."""
     page.evaluate("location.hash = '#/'")
     page.wait_for_selector("main .hero")
@@ -59,7 +57,7 @@ def test_the_first_page_speaks_of_the_census(page):
     assert "one person: one record" in page.inner_text("main")
 
 
-def links(page, summary) -> int:
+def links(page, summary):
     """The links of an open list below these words."""
     return page.locator(f"details[open]:has(> summary:text-is('{summary}')) a").count()
 

@@ -1,7 +1,5 @@
 """A site with an earlier release in headless Chromium: what has changed, and whether noise explains it."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import pytest
@@ -47,22 +45,22 @@ def page(browser, folder):
         yield page
 
 
-def signed(number) -> str:
+def signed(number):
     return f"{number:+,}".replace("-", MINUS).replace("+0", "0")
 
 
-def is_near(now, then) -> bool:
+def is_near(now, then):
     """Whether a total underwent suppression and is not far above its threshold."""
     draws = [*now.form.selected_draws, *then.form.selected_draws]
     limits = [far_threshold(noise, one.threshold, len(draws), now.confidence) for one, noise, _ in draws]
     return any(one.total < limit for (one, _, _), limit in zip(draws, limits, strict=True))
 
 
-def then_in_words(then) -> str:
+def then_in_words(then):
     return f"{then.value:,}" if then.value > 0 else "few or none"
 
 
-def check_both(page, now, then) -> str:
+def check_both(page, now, then):
     """That the page says what Python's difference of the two says, and which of the sentences it was."""
     change = Difference(now, then)
     section = page.locator("section[data-earlier=number]")

@@ -1,7 +1,5 @@
 """The site of a release that `safetab official` read, in headless Chromium: X, and totals whose table is not known."""
 
-from __future__ import annotations
-
 import pytest
 
 import safetab
@@ -32,7 +30,7 @@ def first_row(release, levels, status):
     raise AssertionError("there is none")
 
 
-def text_at(page, route) -> str:
+def text_at(page, route):
     go(page, route)
     return " ".join(page.inner_text("main").split())
 

@@ -1,7 +1,5 @@
 """The workbook in LibreOffice, which computes every formula anew. `make test-browser` runs these."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from fractions import Fraction
@@ -34,7 +32,7 @@ def production():
     return Tuning(config, tuning_of().require().facts)
 
 
-def changed(tuning, definition) -> Tuning:
+def changed(tuning, definition):
     """Other values of everything that the sheet of inputs lets one change."""
     factor = Fraction(7, 10) if definition is PrivacyDefinition.ZCDP else Fraction(25, 10)
     budgets = {level: budget * factor for level, budget in tuning.config.families[0].budgets.items()}
@@ -76,7 +74,7 @@ def computed(path, tmp_path):
     return load_workbook(out / path.name, data_only=True)
 
 
-def results_of(book) -> dict[str, list[object]]:
+def results_of(book):
     rows = book["Results"].iter_rows(min_row=11, values_only=True)
     return {row[0]: [None if cell == "" else cell for cell in row[1:]] for row in rows if row[0]}
 
@@ -129,7 +127,7 @@ def compare_curves(sheet, tuning):
         )
 
 
-def no_errors(book) -> bool:
+def no_errors(book):
     return not any(
         str(cell).startswith("#") for sheet in book for row in sheet.iter_rows(values_only=True) for cell in row
     )
@@ -191,5 +189,5 @@ def test_totals_refuse_a_budget_that_is_none(production, tmp_path, typed):
     assert no_errors(book)
 
 
-def name(level) -> str:
+def name(level):
     return f"{level.geography.title}, {level.iterations.name}"

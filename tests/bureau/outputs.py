@@ -1,13 +1,10 @@
 """Compares what a run wrote with what a case expects; each expectation has a function that yields what is wrong."""
 
-from __future__ import annotations
-
 import csv
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 from tests.brute_force import (
@@ -20,7 +17,6 @@ from tests.brute_force import (
     written_household_tables,
     written_tables,
 )
-from tests.bureau.worlds import Row, Written
 
 HOUSEHOLD_TABLES = tuple(f"t{name[2]}/{name}" for name in (*T3_LINES, *T4_LINES))
 _IDS = {"USA": "1", "STATE": r"\d{2}", "COUNTY": r"\d{5}", "TRACT": r"\d{11}", "PLACE": r"\d{7}", "AIANNH": r"\d{4}"}
@@ -36,18 +32,18 @@ Wrong = Iterator[str]
 class Output:
     """The tables that a run wrote, and the world that it counted."""
 
-    def __init__(self, folder: Path, written: Written) -> None:
+    def __init__(self, folder, written):
         self.folder, self.written = folder, written
         self.names = ("t1", "t2") if written.is_of_persons else HOUSEHOLD_TABLES
         self.tables = {name: _read(folder / name) for name in self.names}
         self.truth = (BruteForce if written.is_of_persons else HouseholdBruteForce)(*written.world)
 
     @cached_property
-    def rows(self) -> list[Row]:
+    def rows(self):
         return [row for table in self.tables.values() for row in table]
 
 
-def _read(folder: Path) -> list[Row]:
+def _read(folder):
     found = []
     for path in sorted(folder.glob("*.csv")):
         with path.open(newline="", encoding="utf-8") as file:
@@ -55,19 +51,19 @@ def _read(folder: Path) -> list[Row]:
     return found
 
 
-def group_of(row: Row) -> Group:
+def group_of(row):
     return row["REGION_ID"], row["REGION_TYPE"], row["ITERATION_CODE"]
 
 
-def line_of(row: Row, name: str) -> str:
+def line_of(row, name):
     return row[f"{name[:2].upper()}_DATA_CELL"]
 
 
-def as_tuples(table: list[Row]) -> list[tuple[Any, ...]]:
+def as_tuples(table):
     return [(*list(row.values())[:-1], int(row["COUNT"])) for row in table]
 
 
-def differing(name: str, found: Collection[Any], wanted: Collection[Any]) -> Wrong:
+def differing(name, found, wanted):
     """What is wrong with rows that must be these, each once and in any order."""
     if len(found) != len(set(found)):
         yield f"{name}: rows twice"
@@ -76,7 +72,7 @@ def differing(name: str, found: Collection[Any], wanted: Collection[Any]) -> Wro
         yield f"{name}: only ours {sorted(only_ours)[:3]}, only theirs {sorted(only_theirs)[:3]}"
 
 
-def equal(name: str, found: object, wanted: object) -> Wrong:
+def equal(name, found, wanted):
     if found != wanted:
         yield f"{name}: {found}, {wanted} expected"
 
@@ -84,7 +80,7 @@ def equal(name: str, found: object, wanted: object) -> Wrong:
 # one function for each expectation, by its name
 
 
-def oracle(output: Output, _: bool) -> Wrong:
+def oracle(output, _):
     """What a run without noise must write, in plain Python, from the files and the Bureau's rules alone."""
     truth, found = output.truth.tables(), written_tables(output.folder)
     if not output.written.is_of_persons:
@@ -95,7 +91,7 @@ def oracle(output: Output, _: bool) -> Wrong:
         yield from differing("tables", ours, theirs)
 
 
-def granularity(output: Output, _: bool) -> Wrong:
+def granularity(output, _):
     """Each group's rows of t2 are those of the table that its count in t1 asks for: a sex has its ages and a total."""
     rows = Counter(map(group_of, output.tables["t2"]))
     for row in output.tables["t1"]:
@@ -104,49 +100,49 @@ def granularity(output: Output, _: bool) -> Wrong:
         yield from equal(f"{group}, rows of t2", rows[group], 2 * (ages + 1) if ages else 0)
 
 
-def tables(output: Output, wanted: dict[str, list[list[str]]]) -> Wrong:
+def tables(output, wanted):
     for name in output.names:
         rows = {(*row[:-1], int(row[-1])) for row in wanted.get(name, ())}
         yield from differing(name, as_tuples(output.tables[name]), rows)
 
 
-def t1_high(output: Output, wanted: list[list[str]], regions: list[str]) -> Wrong:
+def t1_high(output, wanted, regions):
     found = [group for group in map(group_of, output.tables["t1"]) if group[0] in regions]
     high = [group for group in found if group[1] not in SUBSTATE]
     yield from differing("t1 of nation and states", high, set(map(tuple, wanted)))
 
 
-def t1_low_at_most(output: Output, most: int, regions: list[str]) -> Wrong:
+def t1_low_at_most(output, most, regions):
     low = [row for row in output.tables["t1"] if row["REGION_TYPE"] in SUBSTATE]
     found = sum(row["REGION_ID"] in regions for row in low)
     if found > most:
         yield f"{found} rows below the state, at most {most} expected"
 
 
-def t1_rows(output: Output, wanted: int, regions: list[str]) -> Wrong:
+def t1_rows(output, wanted, regions):
     yield from equal("rows of t1", sum(row["REGION_ID"] in regions for row in output.tables["t1"]), wanted)
 
 
-def t2_rows(output: Output, wanted: int, regions: list[str]) -> Wrong:
+def t2_rows(output, wanted, regions):
     yield from equal("rows of t2", sum(row["REGION_ID"] in regions for row in output.tables["t2"]), wanted)
 
 
-def negatives(output: Output, wanted: bool) -> Wrong:
+def negatives(output, wanted):
     yield from equal("negative counts", any(int(row["COUNT"]) < 0 for row in output.rows), wanted)
 
 
-def states(output: Output, wanted: list[str]) -> Wrong:
+def states(output, wanted):
     found = {row["REGION_ID"] for row in output.rows if row["REGION_TYPE"] == "STATE"}
     yield from equal("states", sorted(found), wanted)
 
 
-def has(output: Output, wanted: dict[str, bool]) -> Wrong:
+def has(output, wanted):
     kinds = {row["REGION_TYPE"] for row in output.rows}
     for kind, is_there in wanted.items():
         yield from equal(f"{kind} is there", kind in kinds, is_there)
 
 
-def format_of_files(output: Output, _: str) -> Wrong:
+def format_of_files(output, _):
     for name in output.names:
         header = _HEADERS.get(name, f"REGION_ID|REGION_TYPE|ITERATION_CODE|{name[:2].upper()}_DATA_CELL|COUNT")
         for path in (output.folder / name).glob("*"):
@@ -156,7 +152,7 @@ def format_of_files(output: Output, _: str) -> Wrong:
                 yield f"{name}: {row}"
 
 
-def _has_form(row: Row, name: str) -> bool:
+def _has_form(row, name):
     id_form = _IDS.get(row["REGION_TYPE"], "no")
     forms = {"REGION_ID": id_form, "ITERATION_CODE": r"\d{4}", "COUNT": r"-?\d+"}
     if name == "t2":
@@ -166,7 +162,7 @@ def _has_form(row: Row, name: str) -> bool:
     return _are(row, forms) and line_of(row, name) in set(map(str, range(9 if name < "t4" else 4)))
 
 
-def _are(row: Row, forms: dict[str, str]) -> bool:
+def _are(row, forms):
     return all(re.fullmatch(form, row[column]) for column, form in forms.items())
 
 
@@ -177,7 +173,7 @@ _AGE_RANGES = {("*", "*")} | {
 }
 
 
-def pop_groups(output: Output, product: str) -> Wrong:
+def pop_groups(output, product):
     """The groups that are measured are those of the universe, or those with a published total."""
     truth = output.truth
     if product == "p":
@@ -187,7 +183,7 @@ def pop_groups(output: Output, product: str) -> Wrong:
     yield from differing("population groups", set(map(group_of, output.rows)), wanted)
 
 
-def cells(output: Output, wanted: dict[str, dict[str, Any]]) -> Wrong:
+def cells(output, wanted):
     for name, want in wanted.items():
         rows = output.tables[name]
         found = {int(line_of(row, name)) for row in rows}
@@ -196,13 +192,13 @@ def cells(output: Output, wanted: dict[str, dict[str, Any]]) -> Wrong:
         yield from equal(f"{name}, rows", len(rows), want["groups"] * len(want["cells"]))
 
 
-def domains(output: Output, wanted: dict[str, list[int]]) -> Wrong:
+def domains(output, wanted):
     for name in output.names:
         found = {int(line_of(row, name)) for row in output.tables[name]}
         yield from equal(f"{name}, lines", sorted(found), wanted.get(name, []))
 
 
-def only_in(output: Output, wanted: list[str], code: str) -> Wrong:
+def only_in(output, wanted, code):
     """Rows are in these tables alone, each of which has a count of 1 for the iteration."""
     for name in output.names:
         ones = [row for row in output.tables[name] if row["ITERATION_CODE"] == code and row["COUNT"] == "1"]
@@ -211,11 +207,11 @@ def only_in(output: Output, wanted: list[str], code: str) -> Wrong:
             yield from equal(f"{name}, rows", len(output.tables[name]), 0)
 
 
-def empty(output: Output, _: bool) -> Wrong:
+def empty(output, _):
     yield from equal("rows", len(output.rows), 0)
 
 
-def ones(output: Output, wanted: list[tuple[str, str, list[str]]]) -> Wrong:
+def ones(output, wanted):
     """The iterations of a region with a total of 1."""
     name = "t1" if output.written.is_of_persons else "t3/T03001"
     for kind, region, iterations in wanted:
@@ -224,13 +220,13 @@ def ones(output: Output, wanted: list[tuple[str, str, list[str]]]) -> Wrong:
         yield from equal(f"{kind} {region}", sorted(found), sorted(iterations))
 
 
-def listed(output: Output, wanted: dict[str, list[str]]) -> Wrong:
+def listed(output, wanted):
     for kind, codes in wanted.items():
         found = {row["ITERATION_CODE"] for row in output.tables["t1"] if row["REGION_TYPE"] == kind}
         yield from equal(kind, sorted(found), sorted(codes))
 
 
-def codes(output: Output, wanted: dict[str, Any]) -> Wrong:
+def codes(output, wanted):
     """Which iterations are tabulated where, by kind: race or ethnicity, alone or in combination."""
     race = {row["ITERATION_CODE"]: row for row in output.truth.race}
     there = {
@@ -248,13 +244,13 @@ def codes(output: Output, wanted: dict[str, Any]) -> Wrong:
     yield from equal("iterations", sorted(found), wanted["want"])
 
 
-def listed_regions(output: Output, wanted: dict[str, list[str]]) -> Wrong:
+def listed_regions(output, wanted):
     for kind, regions in wanted.items():
         found = {row["REGION_ID"] for row in output.tables["t1"] if row["REGION_TYPE"] == kind}
         yield from equal(kind, sorted(found), regions)
 
 
-def h_totals(output: Output, wanted: dict[str, int]) -> Wrong:
+def h_totals(output, wanted):
     rows = [row for name in output.names if name < "t4" for row in output.tables[name] if line_of(row, name) == "0"]
     found = {f"{row['REGION_TYPE']} {row['REGION_ID']}": int(row["COUNT"]) for row in rows}
     yield from equal("totals", found, wanted)
@@ -275,7 +271,7 @@ _CHECKS_IN_REGIONS = {each.__name__: each for each in (t1_high, t1_low_at_most, 
 _NOT_CHECKS = {"regions", "some_one", "shapes_from_output", "lines"}
 
 
-def wrong_with(output: Output, expected: dict[str, Any]) -> list[str]:
+def wrong_with(output, expected):
     """Everything that is not as expected."""
     found = list[str]()
     for name, wanted in expected.items():

@@ -3,8 +3,6 @@
 README.md says where the cases are from, what a result means, and how they were translated.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -3,8 +3,6 @@
 The truth is read in plain Python by the positions of the record layout, and joined as the Bureau's readers join it.
 """
 
-from __future__ import annotations
-
 import shutil
 from collections import Counter
 from dataclasses import dataclass

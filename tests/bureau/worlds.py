@@ -1,7 +1,5 @@
 """Writes the worlds of the cases: lists, geography, records, published totals and config.json, changed as a case says."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,42 +30,42 @@ class Written:
     files: dict[str, Any]  # texts, or bytes where a case recodes one
 
     @property
-    def is_of_persons(self) -> bool:
+    def is_of_persons(self):
         return RECORDS[0] in self.files
 
 
-def read_json(*names: str) -> list[Any]:
+def read_json(*names):
     return [json.loads((DATA / name).read_text(encoding="utf-8")) for name in names]
 
 
-def all_cases() -> list[Case]:
+def all_cases():
     return [case for cases in read_json("cases.json", "more.json") for case in cases]
 
 
-def all_worlds() -> dict[str, Any]:
+def all_worlds():
     first, more = read_json("worlds.json", "more-worlds.json")
     return first | more
 
 
-def rows_of(text: str) -> list[Row]:
+def rows_of(text):
     lines = [line.rstrip("\r").split("|") for line in text.split("\n") if line.strip()]
     return [dict(zip(lines[0], line, strict=False)) for line in lines[1:]]
 
 
-def header_of(text: str) -> list[str]:
+def header_of(text):
     return text.partition("\n")[0].strip().split("|")
 
 
-def text_of(table: list[Row], header: list[str]) -> str:
+def text_of(table, header):
     lines = [header, *([row[name] for name in header] for row in table)]
     return "".join("|".join(line) + "\n" for line in lines)
 
 
-def block_of(row: Row) -> tuple[str, ...]:
+def block_of(row):
     return tuple(row[name] for name in BLOCK)
 
 
-def regions_of(block: Row) -> dict[str, str]:
+def regions_of(block):
     """The id of the region of each kind that a block is in."""
     state, county, tract = block["TABBLKST"], block["TABBLKCOU"], block["TABTRACTCE"]
     found = {"STATE": state, "COUNTY": state + county, "TRACT": state + county + tract}
@@ -80,7 +78,7 @@ def regions_of(block: Row) -> dict[str, str]:
     return {"USA": "1", **found}
 
 
-def write_case(case: Case, worlds: dict[str, Any], folder: Path) -> Written:
+def write_case(case, worlds, folder):
     """Write the world of a case, with its changes, into two new folders."""
     world = worlds[case["world"]]
     files = {**world["lists"], **world["data"]}
@@ -103,7 +101,7 @@ def write_case(case: Case, worlds: dict[str, Any], folder: Path) -> Written:
     return written
 
 
-def config_of(case: Case, world: dict[str, Any]) -> dict[str, Any]:
+def config_of(case, world):
     """The configuration of a world, with the thresholds, the budgets and the keys of a case."""
     config = json.loads(json.dumps(world["config"]))
     levels = case.get("thresholds")
@@ -121,7 +119,7 @@ def config_of(case: Case, world: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in config.items() if value != ABSENT}
 
 
-def drop_outside(files: dict[str, str]) -> None:
+def drop_outside(files):
     """Leave out records in blocks, and published totals of regions, that the GRF-C lacks."""
     geography = rows_of(files["GRF-C.txt"])
     blocks = {block_of(block) for block in geography}
@@ -135,7 +133,7 @@ def drop_outside(files: dict[str, str]) -> None:
         files[TOTALS] = text_of(kept, TOTALS_COLUMNS)
 
 
-def apply(change: list[Any], files: dict[str, Any]) -> None:
+def apply(change, files):
     """Change one file: the kind of change, the file, and what the kind needs."""
     kind, name, *values = change
     match kind:
@@ -151,7 +149,7 @@ def apply(change: list[Any], files: dict[str, Any]) -> None:
             files[name] = changed_table(kind, files[name], values)
 
 
-def changed_table(kind: str, text: str, values: list[Any]) -> str:
+def changed_table(kind, text, values):
     header, table = header_of(text), rows_of(text)
     if kind == "set":
         row, column, value = values

@@ -1,7 +1,5 @@
 """A unit may have k records and no more, however they are spread over files, row groups, batches and threads."""
 
-from __future__ import annotations
-
 import shutil
 from itertools import product
 

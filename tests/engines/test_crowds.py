@@ -1,7 +1,5 @@
 """Records that are all alike, in the first area, and with all eight answers, are counted as a judge counts them."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.inside import counter_module

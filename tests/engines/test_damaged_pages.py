@@ -1,7 +1,5 @@
 """Pages of Parquet that are damaged: every engine refuses them, names the file, and says the same."""
 
-from __future__ import annotations
-
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest

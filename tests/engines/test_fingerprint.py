@@ -1,7 +1,5 @@
 """The fingerprint is a function of the secret and of the records of a pass, and of nothing else."""
 
-from __future__ import annotations
-
 import random
 from contextlib import closing
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Engines know a record by its layout alone: a made-up one with other columns, rules and attribute is counted too."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Engines count right whatever the parts are, and however the ids of their entities lie between each other."""
 
-from __future__ import annotations
-
 import random
 from contextlib import closing
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Spark and a specification: the answers and findings of the local engine, or a refusal that says why."""
 
-from __future__ import annotations
-
 from contextlib import closing
 from dataclasses import replace
 

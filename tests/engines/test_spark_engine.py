@@ -1,7 +1,5 @@
 """What is Spark's own: files of a cluster, tables of the catalog, the executors' Python. The contract suite has the rest."""
 
-from __future__ import annotations
-
 import sys
 
 import pyarrow as pa

@@ -1,7 +1,5 @@
 """Records of any specification are checked and counted as a judge in plain Python does."""
 
-from __future__ import annotations
-
 import random
 import shutil
 from collections import Counter

@@ -4,8 +4,6 @@ Output distributions of neighbours are exact up to rounding: no check here fails
 docs/privacy.md#every-word says what this shows, and what it does not.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fractions import Fraction
 

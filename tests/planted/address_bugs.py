@@ -1,7 +1,5 @@
 """Addresses, keys and batches that repeat, wrap around or are left out."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Guards that are gone: each of them enforces what a theorem assumes, or keeps out of files what need not be there."""
 
-from __future__ import annotations
-
 from tests.inside import (
     AddressedBits,
     ArrayEngine,

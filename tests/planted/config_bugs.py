@@ -1,7 +1,5 @@
 """Keys of config.json that are mixed up."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from tests.inside import DETAILED, REGIONAL, US, US_PASS, config_file_module

@@ -1,7 +1,5 @@
 """Persons who count more than once, groups that are left out, choices that look at the truth."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Engines that count a crowd, an area, an answer or a unit wrongly, and lists that don't hold what a proof assumes."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from tests.inside import (

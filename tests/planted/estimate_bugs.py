@@ -1,7 +1,5 @@
 """Noise, margins and intervals of another level, stage or number of draws, and totals combined from what was selected."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Bugs that only a product with published totals and two table families can have."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """Markers, limits and statuses that are lost, or taken from elsewhere."""
 
-from __future__ import annotations
-
 import sys
 from dataclasses import replace
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Noise that is too narrow, missing, repeated or related; keys that somebody could know."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Files that know more than the noisy numbers."""
 
-from __future__ import annotations
-
 import hashlib
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Accounts that are late or too low, and a floor that looks away."""
 
-from __future__ import annotations
-
 import inspect
 from contextlib import contextmanager
 

@@ -1,7 +1,5 @@
 """What a leaking program would know: exact counts, remembered as the engine makes them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 from tests.inside import LocalEngine, RecordCounter

@@ -1,7 +1,5 @@
 """Random tables of areas against plain Python, which looks at one area after the other."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 from itertools import compress

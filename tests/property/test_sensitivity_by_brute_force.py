@@ -4,8 +4,6 @@ What a record changes is computed here from the definitions alone: an any group 
 an only group one that has codes and no other. All code sets of each classification are combined with all of the others.
 """
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 from functools import cache

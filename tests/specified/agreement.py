@@ -1,7 +1,5 @@
 """Where the local engine and the judge differ on a world: nowhere, if both are right."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path

@@ -1,15 +1,11 @@
 """Records that break one rule each. The values that break it are such that no sentence has them by chance."""
 
-from __future__ import annotations
-
-from pathlib import Path
 from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tests.worlds.specified.small_world import NZ, PEOPLE, write_specification
-from tests.worlds.world import World
 
 SECRET = "qZ7"
 """Part of every wrong value that is a text."""
@@ -27,7 +23,7 @@ class BrokenRecords(NamedTuple):
     rows: int
     change: Edit = ("", "")
 
-    def write(self, folder: Path, *, as_parquet: bool = False) -> World:
+    def write(self, folder, *, as_parquet=False):
         people = PEOPLE
         for old, new in self.edits:
             assert old in people
@@ -39,11 +35,11 @@ class BrokenRecords(NamedTuple):
             write_parquet(world.data)
         return world
 
-    def write_right(self, folder: Path) -> World:
+    def write_right(self, folder):
         return self._replace(edits=()).write(folder)
 
 
-def write_parquet(data: Path, parts: int = 1) -> None:
+def write_parquet(data, parts=1):
     """Write the records as Parquet instead, in a folder of files if there are several parts."""
     path = data / "people.csv"
     header, *rows = [line.split(",") for line in path.read_text(encoding="utf-8").splitlines()]

@@ -4,8 +4,6 @@ It follows the rules of the specification language alone. It imports nothing of 
 number to an area or a code, and is slow on purpose: every question goes through all records again.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass

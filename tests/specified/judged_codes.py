@@ -1,7 +1,5 @@
 """Classifications and groups of a specification, as sets of texts."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import combinations
 

@@ -1,7 +1,5 @@
 """The files of a specification, read plainly: every cell is a text."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import tomllib

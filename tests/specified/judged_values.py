@@ -1,7 +1,5 @@
 """What the text of a record means, by the field that holds it."""
 
-from __future__ import annotations
-
 import re
 
 INVALID = object()

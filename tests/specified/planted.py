@@ -1,7 +1,5 @@
 """Mistakes of a compiler of specifications. Nothing in the package plants them: tests patch them in, one by one."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

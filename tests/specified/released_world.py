@@ -4,8 +4,6 @@ Ids have spaces, accents, commas and quotes, labels have spaces, and names of gr
 levels. Counts are made up by index.
 """
 
-from __future__ import annotations
-
 import datetime
 from dataclasses import dataclass
 from pathlib import Path

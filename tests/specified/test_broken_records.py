@@ -1,7 +1,5 @@
 """A broken rule is found: the column, how many rows, and no value of a record."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """SafeTab-P and SafeTab-H as specifications: the same bytes as config.json, case by case."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import tomllib

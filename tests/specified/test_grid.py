@@ -1,7 +1,5 @@
 """A grid of cells with five table families and everybody as the only group: every cell gets every table."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import pyarrow.parquet as pq

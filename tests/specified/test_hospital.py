@@ -1,7 +1,5 @@
 """A hospital's admissions: a patient is protected with up to three of them, from the file to the release."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """The judge itself, held to answers that were worked out by hand."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.brute_force import SUBSTATE, BruteForce

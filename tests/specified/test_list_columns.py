@@ -1,7 +1,5 @@
 """Answers in one column of lists, as Parquet stores them: what an empty list and a missing answer mean."""
 
-from __future__ import annotations
-
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest

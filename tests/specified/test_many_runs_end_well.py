@@ -1,7 +1,5 @@
 """The same as test_runs_end_well.py with every construct, and 300 worlds with odd texts: minutes of work."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.specified.test_runs_end_well import SMALL_WORLDS, run_odd_world, run_world

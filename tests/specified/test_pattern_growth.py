@@ -1,7 +1,5 @@
 """Records without a code are a pattern like others, also when the table of patterns grows."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from tests.inside import CODES, PatternTable

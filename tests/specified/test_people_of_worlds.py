@@ -1,7 +1,5 @@
 """The people made up for any specification pass `validate`, and the judge finds nothing to object to either."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.inside import NoProgress, PeopleRequest, RunOptions, validate_files, write_people

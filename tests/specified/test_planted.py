@@ -1,7 +1,5 @@
 """Mistakes of a compiler, planted one by one: the judge catches each, on the world that is named."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.specified import planted

@@ -1,7 +1,5 @@
 """A release says its census: it is written, checked, opened and asked without the specification."""
 
-from __future__ import annotations
-
 import csv
 import json
 import shutil

@@ -1,7 +1,5 @@
 """A plan that publishes every empty group is warned, whether the chance is 0 or `suppress` is missing."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 
 import pytest

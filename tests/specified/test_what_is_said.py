@@ -1,7 +1,5 @@
 """What plan and manifest say of a specification: its public files, and records that its rules allow."""
 
-from __future__ import annotations
-
 import json
 from hashlib import sha256
 

@@ -1,7 +1,5 @@
 """Censuses of agencies that don't exist: the local engine counts what the judge counts, without a wrong row."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import pytest

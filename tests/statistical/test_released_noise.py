@@ -5,7 +5,6 @@ reject noise that is a rounded normal of the same variance, and noise 3 % too na
 """
 
 import shutil
-from pathlib import Path
 
 import mpmath
 import numpy as np
@@ -20,7 +19,7 @@ TRACTS, ITERATIONS = 20_000, 21
 FALSE_ALARM = 1e-6
 
 
-def chi_square_p_value(sample: np.ndarray, probabilities: dict[int, float]) -> float:
+def chi_square_p_value(sample, probabilities):
     """How likely a worse fit is; values that are expected fewer than ten times are taken together."""
     usual = [value for value, chance in probabilities.items() if chance * len(sample) >= 10]
     expected = np.array([probabilities[value] * len(sample) for value in usual])
@@ -37,22 +36,22 @@ def shares(weights):
     return {k: float(weight / whole) for k, weight in weights.items()}
 
 
-def gaussian(sigma_squared: float) -> dict[int, float]:
+def gaussian(sigma_squared):
     return shares({k: mpmath.exp(-(mpmath.mpf(k) ** 2) / (2 * mpmath.mpf(sigma_squared))) for k in range(-200, 201)})
 
 
-def geometric(scale: float) -> dict[int, float]:
+def geometric(scale):
     return shares({k: mpmath.exp(-abs(mpmath.mpf(k)) / mpmath.mpf(scale)) for k in range(-2000, 2001)})
 
 
-def is_right_and_nothing_near_it(noise, distribution, parameters) -> None:
+def is_right_and_nothing_near_it(noise, distribution, parameters):
     """The first of the parameters is that of the noise."""
     right, *wrong = (chi_square_p_value(noise, distribution(parameter)) for parameter in parameters)
     assert right > FALSE_ALARM
     assert max(wrong) < FALSE_ALARM
 
 
-def write_tracts(folder: Path, tracts: int) -> World:
+def write_tracts(folder, tracts):
     """The parameters of the small example, and a county for each thousand of so many tracts of one block."""
     world = World.of(folder)
     shutil.copytree(SMALL_EXAMPLE / "parameters", world.parameters)

@@ -21,19 +21,19 @@ CASES = ((22, 26), (31, 44), (22, 22, 22), (25, 40, 61))
 
 
 @cache
-def chances() -> np.ndarray:
+def chances():
     """The chance of each value of the noise, from its definition."""
     sizes = np.array([exp(-(value**2) / (2 * float(NOISE.sigma_squared))) for value in VALUES.tolist()])
     return sizes / sizes.sum()
 
 
-def at_least(value: int) -> float:
+def at_least(value):
     """The chance of noise of at least this value."""
     return float(chances()[value <= VALUES].sum())
 
 
 @cache
-def sizes_of(total: int, error: float) -> tuple[int, int]:
+def sizes_of(total, error):
     """The least and the greatest size that a published total does not contradict."""
 
     def is_inside(size):
@@ -45,7 +45,7 @@ def sizes_of(total: int, error: float) -> tuple[int, int]:
     return min(inside), max(inside)
 
 
-def low_end(totals: tuple[int, ...], is_reversed: bool) -> int:
+def low_end(totals, is_reversed):
     """The least number that makes so large a sum likely enough; of the negative sum if it is reversed."""
     error = np.ones(1)
     for total in totals:
@@ -60,7 +60,7 @@ def low_end(totals: tuple[int, ...], is_reversed: bool) -> int:
     return value - least_likely
 
 
-def intervals_follow_their_steps() -> None:
+def intervals_follow_their_steps():
     for totals in CASES:
         interval = noise_module.interval_of(
             Fraction(sum(totals)), form_of(LEVEL, totals, (1,) * len(totals)), CONFIDENCE
@@ -77,7 +77,7 @@ def test_intervals_follow_their_steps():
     intervals_follow_their_steps()
 
 
-def totals_are_far_above_where_their_definition_says() -> None:
+def totals_are_far_above_where_their_definition_says():
     for draws in (1, 2, 5):
         least = next(value for value in range(REACH) if at_least(value) < OF_FAR / (2 * draws))
         assert noise_module.far_threshold(NOISE, THRESHOLD, draws, CONFIDENCE) == THRESHOLD + 2 * least

@@ -1,7 +1,5 @@
 """Releases that several modules look at, made once."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.official_forms import (
@@ -14,7 +12,6 @@ from tests.official_forms import (
     write_persons,
 )
 from tests.worlds.people import no_budgets_but
-from tests.worlds.released import Released, Releases
 
 
 @pytest.fixture(scope="session")
@@ -84,12 +81,12 @@ VARIANTS = {
 
 
 @pytest.fixture(scope="session", params=VARIANTS.values(), ids=VARIANTS)
-def variant(request: pytest.FixtureRequest, releases: Releases) -> Released:
+def variant(request, releases):
     """Releases that differ in what decides their margins and intervals."""
     return releases.people(people=200, **request.param)
 
 
 @pytest.fixture(scope="session")
-def plain(releases: Releases) -> Released:
+def plain(releases):
     """The first of these."""
     return releases.people(people=200, **VARIANTS["zcdp"])

@@ -61,7 +61,7 @@ NO_FAULT = "The audit found no fault"
 FAILED = "1 audit check failed. Do not release anything with this installation."
 
 
-def planted_parts(monkeypatch: pytest.MonkeyPatch, *faults: str, more: tuple[Verdict, ...] = ()) -> None:
+def planted_parts(monkeypatch, *faults, more=()):
     found = [
         verdict("first", [], "three worlds"),
         verdict("second", faults, "two worlds", "a budget overspent by 4.7%"),

@@ -4,7 +4,6 @@ import csv
 import json
 import shutil
 from hashlib import sha256
-from pathlib import Path
 
 import pytest
 
@@ -65,7 +64,7 @@ SETTINGS = {
 }
 
 
-def write_world(folder: Path, thresholds: list[int] | None = None, **config: object) -> World:
+def write_world(folder, thresholds=None, **config):
     world = World.of(folder)
     for place in world:
         place.mkdir(parents=True)

@@ -1,7 +1,6 @@
 """A site with an earlier release states the noise of each release from its own budgets, by hand."""
 
 from fractions import Fraction
-from pathlib import Path
 
 from tests.inside import open_release_folder, write_site
 from tests.releases import numbers_of, totals_of
@@ -9,7 +8,7 @@ from tests.site_files import SiteFiles
 from tests.worlds.world import World
 
 
-def earlier_noise_is_of_the_earlier_budgets(both_products: Path, folder: Path) -> None:
+def earlier_noise_is_of_the_earlier_budgets(both_products, folder):
     """The levels are the same, and each budget is half of the newer one."""
     world = World.of(both_products / "p").copy(folder / "p")
     world.configure(**{key: value / 2 for key, value in world.config().items() if "budget_p_level" in key})

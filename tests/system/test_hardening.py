@@ -1,7 +1,5 @@
 """What a process that reads persons leaves of them elsewhere: nothing."""
 
-from __future__ import annotations
-
 import os
 import stat
 import subprocess

@@ -1,17 +1,14 @@
 """A release of households for its users: combined totals, tables of both families, absences, steps."""
 
-from __future__ import annotations
-
 import csv
 import shutil
-from pathlib import Path
 
 import pytest
 
 import safetab
 from tests.commands import cli, done, refused
 from tests.inside import Absence, Estimate
-from tests.releases import Row, group, numbers_of
+from tests.releases import group, numbers_of
 
 
 @pytest.fixture
@@ -24,7 +21,7 @@ def release(out):
     return safetab.open_release(out)
 
 
-def published_groups(out: Path) -> dict[tuple[str, str, str], dict[str, Row]]:
+def published_groups(out):
     """By level, region and iteration: the total line of each family."""
     groups = {}
     for row in numbers_of(out):

@@ -1,7 +1,5 @@
 """What notebooks show of results, and their charts: the numbers are those of the release, and names are no markup."""
 
-from __future__ import annotations
-
 import re
 import sys
 from dataclasses import replace

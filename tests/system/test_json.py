@@ -1,7 +1,5 @@
 """`--json` of every command: one document on standard output, whatever happens, that its schema describes exactly."""
 
-from __future__ import annotations
-
 import csv
 import json
 import shlex

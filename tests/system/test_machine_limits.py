@@ -1,14 +1,11 @@
 """A run keeps to what it may use of the machine, and fails whole when the machine has no more."""
 
-from __future__ import annotations
-
 import errno
 import re
 import shutil
 import subprocess
 import sys
 from collections import namedtuple
-from pathlib import Path
 
 import pyarrow as pa
 import pytest
@@ -47,7 +44,7 @@ def run(world, temporary, tmp_path):
     return said
 
 
-def left_behind(out: Path, temporary: Path) -> list[Path]:
+def left_behind(out, temporary):
     log = out.parent / f"{out.name}.confidential.log"
     return [path for path in (*out.parent.iterdir(), *temporary.iterdir()) if path not in (log, temporary)]
 

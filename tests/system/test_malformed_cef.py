@@ -1,11 +1,8 @@
 """A CEF with something wrong: one finding that names file, field and rule, exit 1, no value shown, nothing left behind."""
 
-from __future__ import annotations
-
 import copy
 import os
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -14,7 +11,6 @@ from tests.cef_files import (
     PERSON_WIDTHS,
     UNIT_WIDTHS,
     WIDTHS,
-    Cef,
     cef_of,
     fixed_lines,
     gzipped_lines,
@@ -23,7 +19,6 @@ from tests.cef_files import (
 from tests.commands import cli, refused
 from tests.inside import lines_module
 from tests.worlds.people import write_random_world
-from tests.worlds.world import World
 
 pytestmark = pytest.mark.slow
 
@@ -54,7 +49,7 @@ def cef(made, tmp_path):
     return copied
 
 
-def findings(stderr: str) -> list[str]:
+def findings(stderr):
     """Each finding as "FILE: WHERE AND WHAT", but for warnings about budgets of the small world's levels."""
     found, file = [], ""
     for line in stderr.splitlines():
@@ -66,16 +61,16 @@ def findings(stderr: str) -> list[str]:
     return found
 
 
-def rows_of(table: str) -> list[list[str]]:
+def rows_of(table):
     """What is done, and what is said of it."""
     return [line.split(" -> ") for line in table.strip("\n").split("\n")]
 
 
-def validate(world: World, cef: Cef, *options: object):
+def validate(world, cef, *options):
     return cli("validate", world.parameters, cef.ini, *options)
 
 
-def only_finding(world: World, cef: Cef, folder: Path) -> str:
+def only_finding(world, cef, folder):
     """The one finding of a run, which must leave nothing but its log."""
     temporary, log = folder / "temporary", folder / "log"
     temporary.mkdir()
@@ -88,7 +83,7 @@ def only_finding(world: World, cef: Cef, folder: Path) -> str:
     return found
 
 
-def wrong_values() -> list[tuple[str, str, str]]:
+def wrong_values():
     """For each field: above its values, blank or a letter where they are full, and what strips to no number."""
     low = {"RTYPE": "1", "CUF_PNC": "0", "MAFID": "99999999", "QAGE": "116", "QSEX": "3", "RELSHIP": "19"}
     free = {"VERSION", "FINAL_POP", "P18", "P60", "P65", "P75", "OIDTB"}  # every number is right
@@ -127,13 +122,13 @@ def test_a_blank_field_is_wrong_unless_it_may_be_blank(kind, name, world, cef):
         assert found.startswith(f"CEF20_{kind}_{STATE}.txt: {name}: ")
 
 
-def changed(what: str) -> Callable[[Cef], None]:
+def changed(what):
     """One row of a file with other values."""
     kind, row, values = what.split(" ", 2)
     return lambda cef: cef.records[kind][STATE][int(row)].update(one.split("=") for one in values.split(","))
 
 
-def line(kind: str, change: Callable[[bytes], bytes], form=fixed_lines) -> Callable[[Cef], None]:
+def line(kind, change, form=fixed_lines):
     """Changes the third line of a file, which is written before."""
 
     def damage(cef):
@@ -145,7 +140,7 @@ def line(kind: str, change: Callable[[bytes], bytes], form=fixed_lines) -> Calla
     return damage
 
 
-def householder_rows(cef: Cef) -> list[int]:
+def householder_rows(cef):
     return [row for row, one in enumerate(cef.records["PER"][STATE]) if one["RELSHIP"] == "20"]
 
 
@@ -174,7 +169,7 @@ def repeated_unit(cef):
     cef.records["UNIT"][STATE][1]["MAFID"] = cef.records["UNIT"][STATE][0]["MAFID"]
 
 
-def removed(kind: str) -> Callable[[Cef], None]:
+def removed(kind):
     def damage(cef):
         cef.write()
         cef.path(kind, STATE).unlink()
@@ -191,7 +186,7 @@ def lost_person(cef):
     home["FINAL_POP"] = str(int(home["FINAL_POP"]) - 1)
 
 
-def grfc(old: str, new: str) -> Callable[[Cef], None]:
+def grfc(old, new):
     def damage(cef):
         cef.geography[STATE] = [row.replace(old, new) for row in cef.geography[STATE]]
 
@@ -205,7 +200,7 @@ def one_oid_for_all(cef):
         one["OIDTB"] = "1"
 
 
-def pipe_for(path_of: Callable[[Cef], Path]) -> Callable[[Cef], None]:
+def pipe_for(path_of):
     def damage(cef):
         path_of(cef).unlink()
         os.mkfifo(path_of(cef))

@@ -1,7 +1,5 @@
 """Malformed person files and refused requests: exit 1 or 3, a clear sentence, no output, no traceback, no value shown."""
 
-from __future__ import annotations
-
 import errno
 import gzip
 import os

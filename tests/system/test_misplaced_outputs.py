@@ -1,7 +1,5 @@
 """No output is written where it would break a release, or among what is read."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from pathlib import Path
@@ -32,11 +30,11 @@ def output(both_products, tmp_path):
     return shutil.copytree(both_products / "people", tmp_path / "out")
 
 
-def files_of(folder: Path) -> dict[str, bytes]:
+def files_of(folder):
     return {str(path): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def told(command: str, **places: Path) -> str:
+def told(command, **places):
     """Of a command with places for names in capitals, which it refuses."""
     return refused(*(re.sub(r"^[A-Z]{3,}\b", lambda found: str(places[found[0]]), word) for word in command.split()))
 

@@ -1,7 +1,5 @@
 """A folder without a census gets one sentence from every command that takes PARAMETERS, and a document."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

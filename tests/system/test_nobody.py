@@ -1,9 +1,6 @@
 """Whether somebody is there decides about no release: an empty pass is zeros plus noise."""
 
-from __future__ import annotations
-
 import re
-from pathlib import Path
 
 import pytest
 
@@ -11,23 +8,22 @@ from tests.commands import cli, done
 from tests.person_forms import as_text, header_only, people_of
 from tests.worlds.households import write_household_world
 from tests.worlds.people import write_random_world
-from tests.worlds.world import World
 
 NOBODY = "no record is in a state of the {} pass: its counts are 0 before noise."
 
 
-def emptied(world: World, write) -> World:
+def emptied(world, write):
     rows = people_of(world)
     (world.data / "person-records.txt").unlink()
     write(world.data, rows)
     return world
 
 
-def run(world: World, out: Path, *options: object) -> str:
+def run(world, out, *options):
     return done("run", *world, out, "--test-key", "00" * 32, *options)
 
 
-def released(out: Path) -> dict[str, bytes]:
+def released(out):
     return {str(path.relative_to(out)): path.read_bytes() for path in sorted(out.rglob("*")) if path.is_file()}
 
 

@@ -3,18 +3,15 @@
 An area and its coterminous copies have budgets of their own; some groups get a total alone.
 """
 
-from __future__ import annotations
-
 import json
 from fractions import Fraction
 from functools import cache
 from math import exp
-from pathlib import Path
 
 import pytest
 
 import safetab
-from tests.releases import Row, numbers_of
+from tests.releases import numbers_of
 from tests.system.test_coterminous import WATER, write_world
 from tests.worlds.world import World
 
@@ -28,7 +25,7 @@ BUDGETS = {
 }  # fmt: skip
 
 
-def written(folder: Path) -> Path:
+def written(folder):
     """A run whose levels all differ, with copies; so much is published that every kind of number is there."""
     changes = {f"privacy_budget_p_level_2_{level}": float(budget) for level, budget in BUDGETS.items()}
     world = World(*write_world(folder, [10, 10**6, 10**6], zero_suppression_chance=0.4, **changes))
@@ -47,7 +44,7 @@ def test_a_level_without_areas_costs_nothing_and_nothing_is_wrong_with_that(out)
     assert safetab.verify(out).findings == ()
 
 
-def due_variance(row: Row) -> Fraction:
+def due_variance(row):
     """The parameter of the noise of a row: of the donor's level if it is a copy."""
     level = row["donor_geography_level"] or row["geography_level"]
     share = 1 if row["iteration_code"] == TOTAL_ONLY else 1 - STAGE_1
@@ -55,7 +52,7 @@ def due_variance(row: Row) -> Fraction:
 
 
 @cache
-def chances_of(variance: Fraction) -> dict[int, float]:
+def chances_of(variance):
     """The chance of each draw, from the definition of the noise."""
     values = range(-60, 61)
     weights = [exp(-(value**2) / (2 * float(variance))) for value in values]
@@ -82,14 +79,14 @@ def test_every_number_has_the_noise_of_its_budget(out):
 
 
 @cache
-def least_threshold(variance: Fraction) -> int:
+def least_threshold(variance):
     """The least T that suppresses an empty group in 0.4 of all cases or more."""
     chances = chances_of(variance)
     return next(limit for limit in range(-1, 60) if sum(chance for v, chance in chances.items() if v <= limit) >= 0.4)
 
 
 @cache
-def interval_of(total: int, variance: Fraction) -> tuple[int, int]:
+def interval_of(total, variance):
     """The sizes that a published total does not contradict, at 95 %, by T and noise of the level that measured it."""
     chances, threshold = chances_of(variance), least_threshold(variance)
 
@@ -105,12 +102,12 @@ def interval_of(total: int, variance: Fraction) -> tuple[int, int]:
     return min(inside), max(inside)
 
 
-def is_plain(row: Row) -> bool:
+def is_plain(row):
     """Whether the level that measured it suppresses nothing."""
     return (row["donor_geography_level"] or row["geography_level"]) in NOT_SUPPRESSED
 
 
-def due_interval(row: Row) -> tuple[int, int]:
+def due_interval(row):
     """The interval of a lone total: selection-aware if the level that measured it suppresses anything."""
     if is_plain(row):
         number, margin = row["unclamped_count"], row["unclamped_margin_of_error"]
@@ -157,7 +154,7 @@ def copies_are_the_numbers_of_their_donors(out):
     assert found == DONORS
 
 
-def line_of(row: Row) -> tuple[str, str, int]:
+def line_of(row):
     return row["iteration_code"], row["table_id"], row["line"]
 
 

@@ -1,7 +1,5 @@
 """`safetab official`: published files become a release, and what they don't tell is said."""
 
-from __future__ import annotations
-
 import csv
 import json
 import re
@@ -253,13 +251,13 @@ def test_an_absent_group_is_suppressed_only_if_the_files_are_whole_tables(whole,
     assert '"not in the files"' in done("status", totals_alone, "--csv", "--level", "TRACT", "--region", region)
 
 
-def statuses_shown(release: Path, *of_which: object) -> Counter[tuple[str, str]]:
+def statuses_shown(release, *of_which):
     """Status and reason of each line of the readable table, counted."""
     lines = [re.split(" {2,}", line.strip()) for line in done("status", release, *of_which).splitlines()]
     return Counter((cells[1], cells[2]) for cells in lines if len(cells) == 3 and cells[1] != "status")
 
 
-def rows_for_programs(release: Path, *of_which: object) -> list[dict[str, str]]:
+def rows_for_programs(release, *of_which):
     return list(csv.DictReader(cli("status", release, "--csv", *of_which).stdout.splitlines()))
 
 

@@ -1,7 +1,5 @@
 """Output checks: every rule, broken once on purpose, is told with its file; a run whose output breaks one leaves nothing."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

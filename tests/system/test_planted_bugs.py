@@ -3,8 +3,6 @@
 Nothing in the package plants them: `tests/planted` has them.
 """
 
-from __future__ import annotations
-
 import re
 from contextlib import nullcontext
 from functools import partial

@@ -3,8 +3,6 @@
 They are wrong counts, intervals and accounts, and inputs that a proof rules out. docs/privacy.md has the list.
 """
 
-from __future__ import annotations
-
 import re
 from inspect import signature
 

@@ -1,7 +1,5 @@
 """A release folder that stands alone: its README works, its CSV files say what the Parquet files say."""
 
-from __future__ import annotations
-
 import csv
 import doctest
 import json

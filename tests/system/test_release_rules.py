@@ -1,7 +1,5 @@
 """Rules of the tabulation system, against the same release without rules, row by row."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 
 import pytest

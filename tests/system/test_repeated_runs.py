@@ -1,7 +1,5 @@
 """What all runs on a data set spent is on the disk before noise is drawn, and none of it is in an output."""
 
-from __future__ import annotations
-
 import fcntl
 import json
 import shlex

@@ -1,7 +1,5 @@
 """Re-release: other steps from the same measurements, against what a run with those steps would have made."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

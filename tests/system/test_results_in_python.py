@@ -1,7 +1,5 @@
 """Results as Python objects: copied, pickled, and refusing what noise forbids with a reason."""
 
-from __future__ import annotations
-
 import copy
 import pickle
 import subprocess

@@ -1,7 +1,5 @@
 """With one key a run gives the same bytes, however it is run."""
 
-from __future__ import annotations
-
 import errno
 from functools import cache
 from threading import current_thread

@@ -1,7 +1,5 @@
 """The site of a release: its files, and that every number in them is the release's own."""
 
-from __future__ import annotations
-
 import json
 import random
 import re

@@ -1,7 +1,5 @@
 """`safetab site --earlier`: the totals of an earlier release beside those of a release, and what can't be compared."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from fractions import Fraction

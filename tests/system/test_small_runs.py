@@ -1,7 +1,5 @@
 """One small run, made in other ways: the quick form of what slow tests do at length."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

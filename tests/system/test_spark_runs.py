@@ -1,7 +1,5 @@
 """Whole runs on Spark: the same bytes as with the local engine, whatever is recomputed, and nothing of a person left behind."""
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import subprocess

@@ -1,15 +1,12 @@
 """A release that is made again says of itself what the measured release said: in every document, and not only in the log."""
 
-from __future__ import annotations
-
 import json
-from pathlib import Path
 
 import safetab
 from tests.inside import OutputStatus, open_release_folder
 
 
-def a_release_made_again_keeps_the_status(both_products: Path, folder: Path) -> None:
+def a_release_made_again_keeps_the_status(both_products, folder):
     for name in ("people", "households"):
         out = folder / name
         safetab.rerelease(both_products / name, out, rules=["clamp-negatives"])

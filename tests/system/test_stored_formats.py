@@ -1,7 +1,5 @@
 """Releases and spend logs of every earlier format are stored in tests/formats: every command that reads one reads them all."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

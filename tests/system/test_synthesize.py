@@ -1,7 +1,5 @@
 """The command `synthesize`, from its options to files that a run reads."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import shutil

@@ -1,7 +1,5 @@
 """Households of a synthetic census: a CEF that keeps to every rule, and household records that agree with it."""
 
-from __future__ import annotations
-
 import csv
 import json
 from collections import Counter

@@ -1,7 +1,5 @@
 """A process that ends right after it read a list ends well, though threads of Arrow may still be busy."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

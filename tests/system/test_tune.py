@@ -1,7 +1,5 @@
 """`safetab tune` from the terminal: its numbers, its forms, its mistakes."""
 
-from __future__ import annotations
-
 import json
 import re
 

@@ -1,7 +1,5 @@
 """`safetab tune` and `safetab explore` for a product with several table families and published totals."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

@@ -1,7 +1,5 @@
 """`safetab verify SITE OUT` makes a site or an export again from its release, and compares every byte."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import signal

@@ -1,7 +1,5 @@
 """A file that changes while a run reads it stops the run: the manifest hashes the bytes that were used."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -1,9 +1,6 @@
 """What theorems assume and the program enforces: a key for made-up people alone, one charge, records that stay, each once."""
 
-from __future__ import annotations
-
 from fractions import Fraction
-from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
@@ -36,7 +33,7 @@ from tests.worlds.specified.small_world import nz_keys, write_specification
 (FAMILY, *_), LEVEL = SAFETAB_P.families, US.levels[0]
 
 
-def a_key_is_chosen_for_made_up_people_alone(folder: Path) -> None:
+def a_key_is_chosen_for_made_up_people_alone(folder):
     world = write_random_world(folder / "world", 3, budget=1)
     options = RunOptions(test_key=bytes(32))
     validate_files(*world, options)
@@ -45,23 +42,23 @@ def a_key_is_chosen_for_made_up_people_alone(folder: Path) -> None:
         validate_files(*world, options)
 
 
-def event_of(stage: Stage, cost: str) -> MeasurementEvent:
+def event_of(stage, cost):
     of_level = (SAFETAB_P, FAMILY, LEVEL, stage, PrivacyDefinition.ZCDP, Sensitivity.of_groups(1))
     return MeasurementEvent(*of_level, Fraction(cost))
 
 
-def ledger_of_one(bits: AddressedBits) -> Ledger:
+def ledger_of_one(bits):
     return Ledger({(FAMILY, LEVEL): Fraction(1)}, bits)
 
 
-def bits_have_one_ledger() -> None:
+def bits_have_one_ledger():
     bits = AddressedBits(bytes(32))
     ledger_of_one(bits)
     with pytest.raises(SharedBits):
         ledger_of_one(bits)
 
 
-def a_stage_is_charged_once_and_within_its_budget() -> None:
+def a_stage_is_charged_once_and_within_its_budget():
     ledger = ledger_of_one(AddressedBits(bytes(32)))
     ledger.charge(event_of(Stage.STAGE_1, "0.1"))
     for event in (event_of(Stage.STAGE_1, "0.1"), event_of(Stage.STAGE_2, "0.91"), event_of(Stage.STAGE_2, "0")):
@@ -70,7 +67,7 @@ def a_stage_is_charged_once_and_within_its_budget() -> None:
     ledger.charge(event_of(Stage.STAGE_2, "0.9"))
 
 
-def only_what_was_charged_is_read_again() -> None:
+def only_what_was_charged_is_read_again():
     ledger = ledger_of_one(AddressedBits(bytes(32)))
     event = event_of(Stage.STAGE_1, "0.1")
     with pytest.raises(OverspentBudget):
@@ -79,7 +76,7 @@ def only_what_was_charged_is_read_again() -> None:
     assert ledger.right_to_read_again(event).event == event
 
 
-def a_file_that_changed_is_seen(folder: Path) -> None:
+def a_file_that_changed_is_seen(folder):
     (folder / "codes.csv").write_text("a")
     watched = WatchedFiles([folder / "codes.csv"])
     watched.require_unchanged()
@@ -88,7 +85,7 @@ def a_file_that_changed_is_seen(folder: Path) -> None:
         watched.require_unchanged()
 
 
-def a_record_that_is_encoded_twice_is_seen(folder: Path, patch: pytest.MonkeyPatch) -> None:
+def a_record_that_is_encoded_twice_is_seen(folder, patch):
     original = PartRecords.add
 
     def twice(self, *arrays):
@@ -102,7 +99,7 @@ def a_record_that_is_encoded_twice_is_seen(folder: Path, patch: pytest.MonkeyPat
         engine.prepare()
 
 
-def searched_columns_alone_have_statistics(both_products: Path, folder: Path) -> None:
+def searched_columns_alone_have_statistics(both_products, folder):
     safetab.rerelease(both_products / "people", folder / "again", rules=["clamp-negatives"])
     for path in (folder / "again" / "release" / "numbers").rglob("*.parquet"):
         group = pq.ParquetFile(path).metadata.row_group(0)

@@ -1,7 +1,5 @@
 """A run that is interrupted or fails says what it cost, on the terminal and in the confidential log."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

@@ -1,7 +1,5 @@
 """Whose numbers a release holds: about.toml, the documents of the release, and the sites of two products."""
 
-from __future__ import annotations
-
 import datetime
 import json
 import shutil

@@ -1,7 +1,5 @@
 """Every text file of an output speaks of its own product, with every step switched on."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from pathlib import Path

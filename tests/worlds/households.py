@@ -1,14 +1,10 @@
 """Random worlds of households: records, published totals and a SafeTab-H configuration, and what must come of them."""
 
-from __future__ import annotations
-
 import random
-from pathlib import Path
 
 from tests.brute_force import BLOCK, BruteForce, rows_of
 from tests.inside import NoProgress, RunOptions, backend_of, checked_engine, read_inputs
 from tests.worlds.people import write_random_world
-from tests.worlds.world import World
 
 RACES = tuple(f"QRACE{n}" for n in range(1, 9))
 COLUMNS = (*BLOCK, "HHRACE", *RACES, "QSPAN", "HOUSEHOLD_TYPE", "TEN")
@@ -29,7 +25,7 @@ _NATION_AND_STATES = ("USA", "STATE", "PR-STATE")
 _BELOW = ("COUNTY", "TRACT", "PLACE", "AIANNH", "PR-COUNTY", "PR-TRACT", "PR-PLACE")
 
 
-def household_config(budget: float, **changes: object) -> dict:
+def household_config(budget, **changes):
     """Both passes; the same budget for every level and table, and thresholds that differ from level to level."""
     keys = [f"level_{n}_{one.lower().replace('-', '_')}" for one in LEVELS for n in (1, 2)]
     levels = [f"({one}, {n})" for one in LEVELS for n in (1, 2)]
@@ -43,7 +39,7 @@ def household_config(budget: float, **changes: object) -> dict:
     }
 
 
-def write_household_world(folder: Path, seed: int, *, budget: float = EXACT, people: int = 300) -> World:
+def write_household_world(folder, seed, *, budget=EXACT, people=300):
     """Households whose householders are people of a random world, and totals of those people, some left out."""
     world = write_random_world(folder, seed, people=people, max_race_codes=3)
     dice, config = random.Random(seed), household_config(budget)
@@ -74,13 +70,13 @@ def _of_world(world):
     return {key: old[key] for key in ("max_race_codes", "state_filter_us", "run_us", "run_pr")}
 
 
-def write_totals(world: World, rows: list[str]) -> None:
+def write_totals(world, rows):
     (world.data / "pop-group-totals.txt").write_text(
         "\n".join(["REGION_ID|REGION_TYPE|ITERATION_CODE|COUNT", *rows]) + "\n"
     )
 
 
-def config_of_2020() -> dict:
+def config_of_2020():
     """The budgets and thresholds of the 2020 Detailed DHC-B."""
     config = {"thresholds_h_t3": {}, "thresholds_h_t4": {}}
     for geography in (*_NATION_AND_STATES, *_BELOW):
@@ -98,7 +94,7 @@ def config_of_2020() -> dict:
     return config | _USUAL | {"max_race_codes": 8}
 
 
-def write_small_households(folder: Path, seed: int = 7, people: int = 900) -> World:
+def write_small_households(folder, seed=7, people=900):
     """Half of a random world's people are householders; most groups have a total, and all six tables occur."""
     world = write_random_world(folder, seed, people=people, max_race_codes=3)
     dice = random.Random(seed)

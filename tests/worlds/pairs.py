@@ -1,21 +1,17 @@
 """A world with pairs of groups, alone and in combination, and with names that would like to be markup."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
-from pathlib import Path
 
 from tests.brute_force import entities_of, rows_of
 from tests.worlds.people import no_budgets_but, write_random_world
-from tests.worlds.world import World
 
 NASTY = "<script>alert('1')</script> \"quoted\" & 'more' \u05e9\u05dc\u05d5\u05dd"
 UNNAMED = "44007000100"
 """A tract that the file of names leaves out."""
 
 
-def write_paired_world(folder: Path, seed: int) -> World:
+def write_paired_world(folder, seed):
     """Noise so wide that many numbers are negative."""
     world = write_random_world(
         folder, seed, people=300, budget=0.05, allow_negative_counts=True, zero_suppression_chance=0.3,
@@ -34,7 +30,7 @@ def write_paired_world(folder: Path, seed: int) -> World:
     return world
 
 
-def make_pairs(world: World) -> None:
+def make_pairs(world):
     """Each alone iteration gets the codes of an in-combination one of its level and lists."""
     race_file = world.parameters / "race-characteristic-iterations.txt"
     codes_file = world.parameters / "race-and-ethnicity-code-to-iteration.txt"

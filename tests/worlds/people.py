@@ -1,13 +1,9 @@
 """Random small worlds: lists, geography and people, written as files."""
 
-from __future__ import annotations
-
 import random
 import re
-from collections.abc import Iterable
-from pathlib import Path
 
-from tests.inside import CensusRequest, Finding, NoProgress, SizeRequest, write_census
+from tests.inside import CensusRequest, NoProgress, SizeRequest, write_census
 from tests.worlds.world import World
 
 EXACT = 10**9  # a budget at which noise is 0
@@ -22,12 +18,12 @@ PERSON_HEADER = (
 _ELSEWHERE = re.compile(r"[\d,]+ records? (?:is|are) in no pass and (?:is|are) counted nowhere\.")
 
 
-def problems_with(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+def problems_with(findings):
     """All but the warning that counts the people of a world who are in American Samoa, which no pass has."""
     return tuple(one for one in findings if one.is_error or not _ELSEWHERE.fullmatch(one.message))
 
 
-def write_random_world(folder: Path, seed: int, people: int = 60, budget: object = EXACT, **config: object) -> World:
+def write_random_world(folder, seed, people=60, budget=EXACT, **config):
     """Budgets at which noise is 0 differ from level to level; another budget is that of every level."""
     rng = random.Random(seed)
     world = World.of(folder)
@@ -62,7 +58,7 @@ def write_random_world(folder: Path, seed: int, people: int = 60, budget: object
     return world
 
 
-def no_budgets_but(*kept: str) -> dict[str, int]:
+def no_budgets_but(*kept):
     """For levels other than these, such as 2_state: a run on few levels costs little."""
     levels = [f"{n}_{geography}" for geography in GEOGRAPHIES for n in (1, 2)]
     return {f"privacy_budget_p_level_{level}": 0 for level in levels if level not in kept}
@@ -137,7 +133,7 @@ def _write_people(data, rng, blocks, people):
     (data / "person-records.txt").write_text("\n".join([PERSON_HEADER, *rows]) + "\n")
 
 
-def write_small_census(folder: Path, people: int = 20_000, tracts: int = 40) -> Path:
+def write_small_census(folder, people=20_000, tracts=40):
     """Two states and Puerto Rico, with lists of their own, as `synthesize` makes them."""
     request = CensusRequest(SizeRequest(people, states=2, counties=6, tracts=tracts), iterations=120)
     folder.mkdir()

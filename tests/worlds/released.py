@@ -1,9 +1,7 @@
 """Censuses and their releases, each made once for all tests of a session, which only look at them."""
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import safetab
 from tests.worlds.households import write_household_world
@@ -20,23 +18,23 @@ class Released(NamedTuple):
 class Releases:
     """What was asked for before is not made again."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder):
         self._folder = folder
         self._made: dict[str, Path] = {}
 
-    def people(self, seed: int = 3, run: dict[str, Any] | None = None, **world: Any) -> Released:
+    def people(self, seed=3, run=None, **world):
         """The world of `write_random_world` and its run with a test key."""
         return self._released("people", write_random_world, seed, run or {}, world)
 
-    def households(self, seed: int = 21, run: dict[str, Any] | None = None, **world: Any) -> Released:
+    def households(self, seed=21, run=None, **world):
         """The world of `write_household_world` and its run with a test key."""
         return self._released("households", write_household_world, seed, run or {}, world)
 
-    def pairs(self, **run: Any) -> Released:
+    def pairs(self, **run):
         """The world of `write_paired_world` and its run with a test key."""
         return self._released("pairs", write_paired_world, 3, run, {})
 
-    def again(self, out: Path, **steps: Any) -> Path:
+    def again(self, out, **steps):
         """A release made again from the same measurements, with other steps."""
         folder = self._once(
             f"again {out} {sorted(steps.items())}", lambda new: safetab.rerelease(out, new / "out", **steps)

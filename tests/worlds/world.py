@@ -1,11 +1,9 @@
 """A census in two folders, as every maker gives it."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple
 
 import safetab
 
@@ -19,40 +17,40 @@ class World(NamedTuple):
     data: Path
 
     @classmethod
-    def of(cls, folder: Path) -> Self:
+    def of(cls, folder):
         return cls(folder / "parameters", folder / "data")
 
-    def copy(self, folder: Path) -> Self:
+    def copy(self, folder):
         shutil.copytree(self.parameters, folder / "parameters")
         shutil.copytree(self.data, folder / "data")
         return self.of(folder)
 
-    def run(self, out: Path, **options: Any) -> Path:
+    def run(self, out, **options):
         """The output of a run with a test key."""
         safetab.run(*self, out, **{"test_key": KEY} | options)
         return out
 
-    def config(self) -> dict[str, Any]:
+    def config(self):
         return json.loads((self.parameters / "config.json").read_text())
 
-    def configure(self, **changes: Any) -> None:
+    def configure(self, **changes):
         self.write_config(self.config() | changes)
 
-    def write_config(self, config: Any) -> None:
+    def write_config(self, config):
         (self.parameters / "config.json").write_text(json.dumps(config))
 
-    def edit(self, file: str, old: str, new: str) -> None:
+    def edit(self, file, old, new):
         """Replaces the first `old` in a file, which must be there."""
         path = self.path(file)
         text = path.read_text(encoding="utf-8")
         assert old in text
         path.write_text(text.replace(old, new, 1), encoding="utf-8")
 
-    def append(self, file: str, *lines: str) -> None:
+    def append(self, file, *lines):
         path = self.path(file)
         path.write_text(path.read_text() + "".join(f"{line}\n" for line in lines))
 
-    def path(self, file: str) -> Path:
+    def path(self, file):
         """Of a file that is there, or of one of parameters."""
         in_data = self.data / file
         return in_data if in_data.exists() else self.parameters / file

@@ -1,8 +1,8 @@
 """Mutants of the core: `python -m tools.mutate --seed N --count 300` tries a random choice of them.
 
 `--list FILE` tries those of a file. Each is tried on the files of tests that call its function, the cheapest first
-(`make called` writes that map), or on `--tests`. The last line has the share that died; `--least SHARE` makes less of
-it an error.
+(`make called` writes that map). `--tests` are tried instead, or those of them that are in such a file if there is a
+map. The last line has the share that died; `--least SHARE` makes less of it an error.
 """
 
 from __future__ import annotations
@@ -42,9 +42,15 @@ def chosen(given: argparse.Namespace) -> list[Mutant]:
     return [known[name] for name in wanted if name in known]
 
 
-def tests_of(mutant: Mutant) -> list[str]:
-    """The files of tests that call the function, the cheapest first."""
-    return [each["tests"] for each in test_files() if mutant.function in each["functions"].get(mutant.module, ())]
+def tests_of(mutant: Mutant, given: Sequence[str] | None) -> Sequence[str]:
+    """The files of tests that call the function, the cheapest first, or the given tests that are in them."""
+    known = test_files()
+    if given is not None and not known:
+        return given
+    calling = [each["tests"] for each in known if mutant.function in each["functions"].get(mutant.module, ())]
+    if given is None:
+        return calling
+    return [test for file in calling for test in given if test.partition("::")[0] == file]
 
 
 def verdict_of(mutant: Mutant, tests: Sequence[str]) -> Verdict:
@@ -54,11 +60,11 @@ def verdict_of(mutant: Mutant, tests: Sequence[str]) -> Verdict:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m tools.mutate", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m tools.mutate", description=__doc__, fromfile_prefix_chars="@")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--count", type=int, default=300)
     parser.add_argument("--list", type=Path, help="a file with a mutant a line")
-    parser.add_argument("--tests", nargs="+", help="what pytest is given for each mutant")
+    parser.add_argument("--tests", nargs="+", help="what pytest is given, or @FILE with a test a line")
     parser.add_argument("--least", type=float, default=0, help="the share that must die")
     given = parser.parse_args()
     if given.tests is None and not test_files():
@@ -70,7 +76,7 @@ def main() -> int:
     mutants = chosen(given)
     dead = Counter[bool]()
     for mutant in mutants:
-        verdict = verdict_of(mutant, given.tests or tests_of(mutant))
+        verdict = verdict_of(mutant, tests_of(mutant, given.tests))
         dead[verdict.is_dead] += 1
         fate = verdict.killer if verdict.is_dead else "LIVES"
         print(f"{mutant}\n    {fate}, {verdict.seconds:.1f} s", flush=True)

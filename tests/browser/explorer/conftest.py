@@ -1,7 +1,5 @@
 """The explorer's page, written once and opened from a file, without a network."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.browser.explorer_page import opened

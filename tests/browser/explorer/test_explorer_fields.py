@@ -1,7 +1,5 @@
 """The explorer in headless Chromium: what is typed, refused, undone and reached with the keyboard. `make test-browser` runs these."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import pytest

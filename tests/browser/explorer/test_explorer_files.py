@@ -1,7 +1,5 @@
 """The explorer in headless Chromium: files in and out, and what a reload brings back. `make test-browser` runs these."""
 
-from __future__ import annotations
-
 import csv
 from fractions import Fraction
 
@@ -71,7 +69,7 @@ def test_a_config_at_fault_is_told_whole_and_changes_nothing(page):
     assert "line 1" in page.text_content("#load-problems")
 
 
-def downloaded(page, button) -> list[list[str]]:
+def downloaded(page, button):
     return [*csv.reader(saved(page.locator(button))[1].decode("utf-8-sig").splitlines())]
 
 

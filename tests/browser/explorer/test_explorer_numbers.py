@@ -1,7 +1,5 @@
 """The explorer in headless Chromium: every number is Python's. `make test-browser` runs these."""
 
-from __future__ import annotations
-
 import random
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """The explorer in headless Chromium: any width, both schemes, paper. `make test-browser` runs these."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.browser.chromium import WIDTH, contrast, luminance, sheets

@@ -1,7 +1,5 @@
 """The explorer's first screen in headless Chromium: two questions, one answer, and the offer to convert budgets."""
 
-from __future__ import annotations
-
 import re
 from fractions import Fraction
 
@@ -28,7 +26,7 @@ def first(browser, file):
         assert one.complaints == []
 
 
-def total_of(page, *, without="PR-") -> Fraction:
+def total_of(page, *, without="PR-"):
     budgets = page.evaluate(BUDGETS)
     return sum((Fraction(text) for key, text in budgets.items() if not key.startswith(without)), Fraction(0))
 
@@ -115,7 +113,7 @@ def test_a_pass_is_compared_with_its_own_loss(first):
     expect(answer).to_contain_text("In Puerto Rico, all tables together cost 2 times as much privacy as 2020")
 
 
-def bound_of(page) -> float:
+def bound_of(page):
     """The loss of pure differential privacy, as a bound in times the rho of 2020."""
     budgets = page.evaluate(BUDGETS).items()
     return float(sum(Fraction(text) ** 2 for key, text in budgets if not key.startswith("PR-")) / 2 / Fraction("4.944"))

@@ -1,7 +1,5 @@
 """The explorer in headless Chromium: the first picture, and charts that are read off. `make test-browser` runs these."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

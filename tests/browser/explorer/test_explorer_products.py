@@ -1,7 +1,5 @@
 """The explorer in headless Chromium: both products, thresholds for a target error, settings kept by name. `make test-browser` runs these."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """The explorer in headless Chromium: the simulation. `make test-browser` runs these."""
 
-from __future__ import annotations
-
 import re
 from fractions import Fraction
 from math import sqrt
@@ -33,7 +31,7 @@ def told(page, words, role="status"):
     page.locator(f"#simulation [role={role}]", has_text=words).wait_for()
 
 
-def expected_on(page, key) -> dict[str, str]:
+def expected_on(page, key):
     start = f"simulation/{key}/"
     return {path.removeprefix(start): text for path, text in numbers_on(page) if path.startswith(start)}
 

@@ -1,7 +1,5 @@
 """The explorer of specifications in headless Chromium: Python's numbers, their own words, and privacy.toml again."""
 
-from __future__ import annotations
-
 import random
 import re
 import tomllib
@@ -16,7 +14,7 @@ from safetab.tuning import Tuning, tuning_of
 from tests.browser.explorer_page import asked_on, disagreements, load, opened, saved_config, set_on, setting_on, settle
 from tests.commands import done
 from tests.explorer_numbers import ExactNumbers, can_be_drawn, setting_of, tuned_levels
-from tests.inside import PrivacyDefinition, RunConfig, Thresholds, loss_of_config
+from tests.inside import PrivacyDefinition, Thresholds, loss_of_config
 from tests.unit.test_specified_words import AMERICAN
 from tests.worlds.specified.small_world import nz_keys, write_specification
 from tests.worlds.specified.toml_text import toml_of
@@ -92,7 +90,7 @@ def page(browser, parameters, tmp_path):
         assert one.complaints == []
 
 
-def _random_config(base, seed) -> RunConfig:
+def _random_config(base, seed):
     dice = random.Random(seed)
     definitions = list(PrivacyDefinition) if base.product.reference is None else [base.privacy_definition]
     families = []

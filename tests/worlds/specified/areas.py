@@ -1,7 +1,5 @@
 """A random table of areas: levels that nest, cross, leave areas out or put columns together; passes."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any
 

@@ -1,15 +1,11 @@
 """Random worlds with another selector, families of one table, or odd texts: valid or not, a run must end well."""
 
-from __future__ import annotations
-
 import csv
 import io
 import tomllib
-from collections.abc import Iterator
 from decimal import Decimal
-from typing import Any
 
-from tests.inside import INHERITED, SPECIFICATION, Kind, ListOf, MapOf, Table, Text, plan_of, read_public_files
+from tests.inside import INHERITED, SPECIFICATION, ListOf, MapOf, Table, Text, plan_of, read_public_files
 from tests.worlds.specified.small_world import PEOPLE, nz_keys, write_specification
 from tests.worlds.specified.toml_text import csv_of, toml_of
 from tests.worlds.world import World
@@ -99,7 +95,7 @@ def write_other_keys(folder, definition):
     return World(parameters, data)
 
 
-def declared_paths(kind: Kind = SPECIFICATION, path: str = "") -> Iterator[str]:
+def declared_paths(kind=SPECIFICATION, path=""):
     """Every key of the language with its path, and every choice of a word."""
     match kind:
         case Table(keys=keys):
@@ -112,7 +108,7 @@ def declared_paths(kind: Kind = SPECIFICATION, path: str = "") -> Iterator[str]:
             yield from (f"{path} = {choice}" for choice in choices)
 
 
-def used_paths(value: Any, kind: Kind = SPECIFICATION, path: str = "") -> Iterator[str]:
+def used_paths(value, kind=SPECIFICATION, path=""):
     """The same of what a specification says."""
     match kind:
         case Table(keys=keys):

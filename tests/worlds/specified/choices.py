@@ -1,7 +1,5 @@
 """Random choices of a world, which remember what was chosen."""
 
-from __future__ import annotations
-
 from random import Random
 from typing import TypeVar
 

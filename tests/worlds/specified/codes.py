@@ -1,7 +1,5 @@
 """Random classifications and groups of codes."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from typing import Any

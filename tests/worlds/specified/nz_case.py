@@ -5,15 +5,10 @@ and 21 of level 2, each by any and by only, and 36 of level 3 by any: 2 * 6 + 2 
 areas are 1 nation, 16 regions, 67 authorities that cross regions, and 828 small areas.
 """
 
-from __future__ import annotations
-
-from pathlib import Path
 from random import Random
-from typing import Any
 
 from tests.worlds.specified.small_world import nz_keys, write_specification
 from tests.worlds.specified.toml_text import csv_of
-from tests.worlds.world import World
 
 REGIONS, AUTHORITIES, SMALL_AREAS = 16, 67, 828
 OF_LEVEL_1 = (3, 1, 8, 5, 3, 1)  # how many groups of level 2 each of level 1 has
@@ -21,7 +16,7 @@ TOTALS = 82_080
 ANSWERS = 6
 
 
-def full_keys() -> dict[str, Any]:
+def full_keys():
     """The specification: six answers, three levels of groups, four tables."""
     keys = nz_keys()
     answers = [f"ETH{place}" for place in range(1, ANSWERS + 1)]
@@ -36,7 +31,7 @@ def full_keys() -> dict[str, Any]:
     return keys
 
 
-def write_nz_case(folder: Path, keys: dict[str, Any] | None, people: int = 2500) -> World:
+def write_nz_case(folder, keys, people=2500):
     """The case for these keys, or for none if census.toml is written by the caller."""
     random = Random(912)
     codes = list(_codes())

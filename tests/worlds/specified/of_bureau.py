@@ -1,10 +1,7 @@
 """A parameters folder of the Bureau's as a specification: the shipped text with the folder's choices and lists."""
 
-from __future__ import annotations
-
 import re
 from importlib.resources import files
-from pathlib import Path
 
 from tests.inside import Choice, Members, Privacy, privacy_text, read_config, read_public_lists
 from tests.worlds.specified.toml_text import csv_of
@@ -14,7 +11,7 @@ _PASSES = re.compile(r"\[\[areas\.passes\]\]\n.*?\n(?=\[\[|\n)", re.DOTALL)
 _WHERE = re.compile(r"where +=.*")
 
 
-def as_specification(parameters: Path, folder: Path) -> Path:
+def as_specification(parameters, folder):
     """Write the specification of a folder with config.json; returns its folder."""
     config, lists = read_config(parameters).require(), read_public_lists(parameters).require()
     persons = folder / "safetab_p"

@@ -1,7 +1,5 @@
 """Random records of a made-up census, and the forms of file that hold them."""
 
-from __future__ import annotations
-
 import gzip
 from typing import Any
 

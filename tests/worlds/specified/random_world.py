@@ -1,7 +1,5 @@
 """Random censuses of agencies that don't exist: specification, public lists and records, all valid, from a seed."""
 
-from __future__ import annotations
-
 import csv
 
 import pyarrow as pa

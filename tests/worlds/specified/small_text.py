@@ -1,9 +1,5 @@
 """A small specification that is right, for tests that change it."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 SMALL = """
 census = 1
 
@@ -118,7 +114,7 @@ thresholds = [10, 10]
 """
 
 
-def write_specification(folder: Path, text: str = SMALL) -> Path:
+def write_specification(folder, text=SMALL):
     """A parameters folder with this specification."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "census.toml").write_text(text, encoding="utf-8")

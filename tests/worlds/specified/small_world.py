@@ -1,13 +1,8 @@
 """A census shaped like New Zealand's that a person can count, and ways to change it. Lists are made up."""
 
-from __future__ import annotations
-
 import gzip
 import tomllib
-from collections.abc import Mapping, Sequence
 from decimal import Decimal
-from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -108,12 +103,12 @@ thresholds = [300]
 """
 
 
-def nz_keys() -> dict[str, Any]:
+def nz_keys():
     """The keys of the specification, to be changed freely."""
     return tomllib.loads(NZ, parse_float=Decimal)
 
 
-def of_lists(**of_codes: Any) -> dict[str, Any]:
+def of_lists(**of_codes):
     """The keys of the small census with all answers in one column, ETH."""
     keys = nz_keys()
     keys["records"]["fields"][4:] = [{"name": "ETH", "type": "list", "delimiter": ";"}]
@@ -122,15 +117,13 @@ def of_lists(**of_codes: Any) -> dict[str, Any]:
     return keys
 
 
-def row_of(**texts: str) -> Row:
+def row_of(**texts):
     """The first of the people, with other texts."""
     header, first, *_ = PEOPLE.splitlines()
     return dict(zip(header.split(","), first.split(","), strict=True)) | texts
 
 
-def write_specification(
-    folder: Path, keys: Mapping[str, Any] | str, people: str | None = PEOPLE, files: Mapping[str, str] = SMALL_LISTS
-) -> World:
+def write_specification(folder, keys, people=PEOPLE, files=SMALL_LISTS):
     """A census from its keys or its text, with records unless they are None; lists that aren't given are the small ones."""
     world = World.of(folder)
     for each in world:
@@ -143,9 +136,7 @@ def write_specification(
     return world
 
 
-def write_rows(
-    data: Path, rows: Sequence[Row], ending: str = ".csv", separator: str | None = None, table: str = "people"
-) -> None:
+def write_rows(data, rows, ending=".csv", separator=None, table="people"):
     """These records alone, in one of the forms; in Parquet every other missing text is null, in text columns are reversed."""
     data.mkdir(parents=True, exist_ok=True)
     names = list(rows[0])
@@ -161,9 +152,7 @@ def write_rows(
     (data / f"{table}{ending}").write_bytes(content)
 
 
-def census_of(
-    folder: Path, rows: Sequence[Row], keys: Mapping[str, Any] | None = None, ending: str = ".csv", **files: str
-) -> World:
+def census_of(folder, rows, keys=None, ending=".csv", **files):
     """A census of these records; `areas` and `ethnicity` are texts of its lists."""
     world = write_specification(folder, keys or nz_keys(), None, {f"{name}.csv": text for name, text in files.items()})
     write_rows(world.data, rows, ending)

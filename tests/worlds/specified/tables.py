@@ -1,7 +1,5 @@
 """Random fields that tables look at, table families, and budgets for them."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 
 

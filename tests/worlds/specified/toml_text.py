@@ -1,16 +1,13 @@
 """TOML and CSV of plain values, for specifications that tests make up."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any
 
 
-def toml_of(keys: Mapping[str, Any]) -> str:
+def toml_of(keys):
     """The text of a specification: scalars first, then a section for each table."""
     lines = [f"{_key(name)} = {_value(each)}" for name, each in keys.items() if not _is_section(each)]
     for name, each in keys.items():
@@ -21,7 +18,7 @@ def toml_of(keys: Mapping[str, Any]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def csv_of(header: str, rows: Iterable[Iterable[Any]], **form: Any) -> str:
+def csv_of(header, rows, **form):
     written = io.StringIO()
     csv.writer(written, **{"lineterminator": "\n"} | form).writerows([header.split(","), *rows])
     return written.getvalue()
