@@ -94,7 +94,7 @@ def test_older_names_of_values_and_methods_warn_at_the_line_that_uses_them():
         safetab.validate("no parameters", "no data", engine="duckdb")
     assert caught[0].filename == __file__
     answers = safetab.Answers((), product=SAFETAB_P)
-    for result, name in ((answers, "answers"), (safetab.Areas(()), "areas"), (safetab.Groups(()), "groups")):
+    for result, name in (answers, "answers"), (safetab.Areas(()), "areas"), (safetab.Groups(()), "groups"):
         with pytest.warns(DeprecationWarning, match=rf"\.{name} is an older name of \w+\.items") as caught:
             assert getattr(result, name) == ()
         assert caught[0].filename == __file__

@@ -5,8 +5,8 @@ import pyarrow as pa
 
 from tests.inside import SAFETAB_H, SAFETAB_P, comparison_table
 
-NAMES = ("given", "other")
-COUNTY = ("COUNTY", "Detailed", SAFETAB_P.families[0].name)
+NAMES = "given", "other"
+COUNTY = "COUNTY", "Detailed", SAFETAB_P.families[0].name
 
 
 def row(configuration, size_from=20, **figures):

@@ -21,7 +21,7 @@ def a_marker_beside_data_does_not_count(folder):
     """In the folder above DATA, in PARAMETERS and in a folder of DATA it says nothing about the records."""
     world = world_without_marker(folder)
     (world.data / "deeper").mkdir()
-    for elsewhere in (world.data.parent, world.parameters, world.data / "deeper"):
+    for elsewhere in world.data.parent, world.parameters, world.data / "deeper":
         (elsewhere / "SYNTHETIC").write_text("made up\n")
     with pytest.raises(InvalidInput, match=r"test_key: refused: .* has no file SYNTHETIC"):
         safetab.run(*world, folder / "out", test_key="00" * 32)

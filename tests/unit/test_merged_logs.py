@@ -83,8 +83,8 @@ def limits(path):
 
 
 def test_every_run_of_either_log_counts_once(log, new):
-    common = (begun(1), begun(1, "2", "pr"), ended(1))
-    more = ((begun(2, "0.5"), ended(2)), (begun(3, "0.25"), ended(3)))
+    common = begun(1), begun(1, "2", "pr"), ended(1)
+    more = (begun(2, "0.5"), ended(2)), (begun(3, "0.25"), ended(3))
     logs = [log(name, *common, *own, of="a") for name, own in zip("ab", more, strict=True)]
     before = [path.read_bytes() for path in logs]
     assert merge_logs(logs, new) == ()
@@ -210,7 +210,7 @@ def test_a_merge_that_can_not_be_is_refused_and_nothing_written(log, new):
         if new.exists():
             assert new.read_text() == "mine"
             new.unlink()
-    for options in (["--merge", "b"], ["-o", "new"], ["--check", "--table", "t.csv"]):
+    for options in ["--merge", "b"], ["-o", "new"], ["--check", "--table", "t.csv"]:
         refused("spend", first, *options, code=2)
 
 
@@ -246,7 +246,7 @@ def test_every_damaged_line_and_every_doubt_is_told(log):
 def test_a_log_that_was_emptied_or_is_none_is_damaged_and_stays_as_it_is(log, new):
     empty, other = log("a"), log("b", begun(1))
     empty.write_text("")
-    for options in ((), ("--check",), ("--table", new)):
+    for options in (), ("--check",), ("--table", new):
         assert "is empty, and no run leaves a spend log so" in refused("spend", empty, *options)
     refused("spend", other, "--merge", empty, "-o", new)
     assert empty.read_bytes() == b""
@@ -277,7 +277,7 @@ def test_the_statement_has_exact_sums_and_the_limit_then_in_force(log, tmp_path)
     done("spend", path, "--table", table)
     rows = rows_of(table)
     assert tuple(rows[0]) == COLUMNS
-    shown = ("dataset", "pass", "ended", "loss", "cumulative_rho", "limit_rho", "left_rho", "cumulative_epsilon")
+    shown = "dataset", "pass", "ended", "loss", "cumulative_rho", "limit_rho", "left_rho", "cumulative_epsilon"
     assert ["|".join(row[name] for name in shown) for row in rows] == [
         "census|us|released|0.1|0.1|||",
         "census|pr|released|1/3|1/3|||",

@@ -25,7 +25,7 @@ GUARANTEE = (
     "one person added or removed: rho = 4.944 (epsilon = 25.4 at delta = 1e-10), membership at most 0.91; one record"
     " changed: at most twice that rho, membership at most 1.00"
 )
-CLASSES = (*SIZE_CLASSES[:9], *MERGED)
+CLASSES = *SIZE_CLASSES[:9], *MERGED
 STARTS = {name: 1 if name == "all" else int(name.split()[0].replace(",", "")) for name in CLASSES}
 UNIQUES, RANKED = 2048, 500
 
@@ -121,9 +121,9 @@ def compared(spec):
 def utility_of(spec, error, least, shares):
     """Rows of two levels, whose means are the made-up numbers."""
     rows = []
-    for level in ("County", "Tract"):
+    for level in "County", "Tract":
         for name in CLASSES:
-            for sort in ("total", "cell"):
+            for sort in "total", "cell":
                 if name == "0" and sort == "cell":
                     continue
                 published = (

@@ -5,15 +5,7 @@ import pytest
 
 from tests.cases import values_of
 from tests.counted_census import parsed
-from tests.inside import (
-    SPLITS,
-    Publication,
-    PublishedTables,
-    SplitGroups,
-    as_published,
-    averaging,
-    averaging_example,
-)
+from tests.inside import SPLITS, Publication, PublishedTables, SplitGroups, as_published, averaging, averaging_example
 
 AGES = 100
 

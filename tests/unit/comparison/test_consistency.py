@@ -55,7 +55,7 @@ def test_rank_changes_are_places_where_the_wrong_group_stands(shown, is_shown, c
 def test_only_the_ten_largest_groups_are_ranked():
     sizes, changes = np.arange(12, 0, -1), []
     largest = largest_groups(np.zeros(12, int), sizes)
-    for swapped in ([8, 9], [10, 11]):
+    for swapped in [8, 9], [10, 11]:
         numbers = sizes.copy()
         numbers[swapped] = numbers[swapped[::-1]]
         changes.append(len(misplaced(np.zeros(10, int), sizes[largest], numbers[largest])[1]))

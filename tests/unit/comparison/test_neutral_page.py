@@ -60,7 +60,7 @@ def _tables_are_looked_into_once():
 
     def once(look):
         def looked(table, *given):
-            key = (look, id(table), *given)
+            key = look, id(table), *given
             if key not in found:
                 found[key] = table, look(table, *given)  # a table that is kept keeps its id
             return found[key][1]
@@ -129,7 +129,7 @@ def test_rows_keep_the_order_asked_for_whatever_the_results_are():
         replace(one, utility=other.utility, exposure=other.exposure, guarantee=other.guarantee)
         for one, other in zip(SOME.protections, reversed(SOME.protections), strict=True)
     )
-    for given in (SOME.protections, moved):
+    for given in SOME.protections, moved:
         assert committee_table(replace(SOME, protections=given))["protection"].to_pylist() == [*MADE_UP]
     backwards = page_of(*reversed(SOME.protections))
     _, *users = users_of(backwards)
@@ -217,7 +217,7 @@ def test_what_was_not_measured_is_said_in_words(page):
     )  # fmt: skip
     assert {cell for row in exposed_of(without)[1:] for cell in row[1:5]} == {"not attacked"}
     assert "Nothing was attacked" in without
-    for words in ("true size chose its table", "Error and people exposed </strong>", "A protection has a solid mark"):
+    for words in "true size chose its table", "Error and people exposed </strong>", "A protection has a solid mark":
         assert words not in without
     assert "Error and people exposed </strong>" in page
     assert "Choosing by the true size tells something itself" in page
@@ -227,7 +227,7 @@ def test_what_was_not_measured_is_said_in_words(page):
 def test_nothing_of_a_real_census_is_in_the_page_s_own_words():
     census = ComparedCensus(5_000, "dwellings", "kinds of heating", "a total for every kind", "Region 7", "parishes")
     body = body_of(page_of(census=census, shown_area="Parish 3", shown=(), examples=(), facts={}))
-    for section in ("does-not-say", "agencies"):
+    for section in "does-not-say", "agencies":
         body.find(f".//section[@id='{section}']").clear()
     words = text_of(body)
     assert "5,000 synthetic dwellings" in words
@@ -361,7 +361,7 @@ def test_the_lines_at_the_top_give_ranges_and_no_names(page):
 def test_the_page_says_whether_the_attack_worked(page):
     assert "All 3 checks hold: " in page
     assert "All 3 checks hold; the attack on A was not finished" in page_of(exposing(FIRST, unfinished=3), *OTHERS)
-    broken = (replace(SOME.controls[0], holds=False), *SOME.controls[1:])
+    broken = replace(SOME.controls[0], holds=False), *SOME.controls[1:]
     assert "No: 1 of 3 checks do not hold" in page_of(FIRST, controls=broken)
     assert "No check of the attack ran" in header_of(page_of(FIRST, controls=()))
 
@@ -442,10 +442,9 @@ def test_larger_areas_are_attacked_or_left_and_the_page_says_which(page):
 
 
 def test_small_groups_that_noise_lifts_over_a_threshold_are_said_to_be_too_large(page):
-    of_level = {
-        "County": {"published_groups_share": 1.0, "bias": 0.5}, "Tract": {"published_groups_share": 0.4, "bias": 6.0},
-    }  # fmt: skip
-    rows = [row | {"numbers": 10} | of_level[row["level"]] for row in SAFETAB.utility.to_pylist()]
+    shares = {"County": 1.0, "Tract": 0.4}
+    rows = SAFETAB.utility.to_pylist()
+    rows = [row | {"numbers": 10, "published_groups_share": shares[row["level"]]} for row in rows]
     said = page_of(replace(SAFETAB, utility=pa.Table.from_pylist(rows)))
     assert "those of 10 to 19 by 6.0 (A) people" in said  # at the level that hides some
     assert "of the groups of 1 to 9, 40% to 100% (A) by level" in said
@@ -494,7 +493,7 @@ def asked(tmp_path):
 
 
 def test_a_preset_stands_in_the_order_of_names_and_a_request_in_its_own(asked):
-    specs = ("round:base=5", "none", "cell-key:D=2,V=0.9")
+    specs = "round:base=5", "none", "cell-key:D=2,V=0.9"
     assert tuple(one.spec for one in asked(CompareRequest(specs))) == specs
     names = [one.name for one in asked(CompareRequest(preset="agencies"))]
     assert names == sorted(names, key=str.casefold)

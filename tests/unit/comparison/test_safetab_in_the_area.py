@@ -101,7 +101,7 @@ def area_of(plan, *systems, total_only=False, level="TRACT"):
     )
     code = next(each.code for each in of_level.universe.iterations if each.is_total_only == total_only)
     systems = tuple(replace(system, iteration=code) for system in systems)
-    words = ("", *(line.words for line in LINES))
+    words = "", *(line.words for line in LINES)
     return AttackedArea("", 1000, (level,), (AreaOfLevel(0, 0, "", 1000),), words, "alone", 1.0, systems)
 
 
@@ -150,7 +150,7 @@ def test_the_numbers_are_those_of_a_run_with_the_same_key(both_products, name, o
 def test_without_noise_a_window_holds_the_truth_alone(tmp_path):
     """The lines of the systems are those of the published tables, or cells would not be their own."""
     world = write_random_world(tmp_path / "world", 5, people=90, allow_negative_counts=True)
-    for tables in ("as-released", "every-group"):
+    for tables in "as-released", "every-group":
         area, publication, _ = attacked(world, tables, "STATE")
         cells = shown = 0
         for system, own, windows in zip(area.systems, publication.tables, publication.windows, strict=True):
@@ -248,7 +248,7 @@ def test_windows_are_the_chances_of_what_is_published(systems, plan, half_sigma)
 def test_total_only_groups_and_groups_without_a_selector_have_windows_of_their_noise(world, plan, half_sigma):
     every_group = plan_of_world(world, replace(SAFETAB_P, selector=Selector.NONE))
     totals, sizes = area_of(plan, *TOTALS, total_only=True, level="STATE"), area_of(every_group, *SIZES[:2])
-    cases = ((totals, plan), (sizes, every_group))
+    cases = (totals, plan), (sizes, every_group)
     assert max(distance_from_one(*case).max() for case in cases) < 6
     half_sigma()
     assert min(distance_from_one(*case).max() for case in cases) > 12
@@ -256,7 +256,7 @@ def test_total_only_groups_and_groups_without_a_selector_have_windows_of_their_n
 
 @pytest.mark.slow
 def test_a_suppressed_group_has_the_window_of_its_chance_to_be_suppressed(plan):
-    sizes = (1, 2, 3, 4)
+    sizes = 1, 2, 3, 4
     area = area_of(plan, *(person_in(size) for size in sizes))
     windows = copies_of(area, plan).windows(AddressedBits(bytes.fromhex(KEY)))
     design = next(each.design for each in plan.levels if str(each.level) == "(TRACT, Detailed)")
@@ -364,7 +364,7 @@ def advantage_of_copies(area, plan, all_draws):
     targets = [Target(system, np.arange(len(system.lines))) for system in area.systems]
     counts = np.repeat(np.concatenate([system.exact.counts for system in area.systems]), all_draws)
     alarms = []
-    for is_absent in (False, True):
+    for is_absent in False, True:
         bits = AddressedBits(bytes.fromhex(KEY)[:-1] + bytes([is_absent]))
         windows = SafeTabCopies(area, plan, targets, all_draws, is_absent).windows(bits)
         ratios = (logs_at(windows, counts) - logs_at(windows, counts - 1)).reshape(-1, 3, all_draws)
