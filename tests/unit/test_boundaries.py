@@ -38,7 +38,8 @@ def feature(properties, **more):
 
 @pytest.mark.parametrize(
     "case",
-    lines_in(  # cb_2020_us_state_500k, cb_2023_us_county_500k, tl_2020_44_tabblock's tracts, cb_2020_us_aiannh_500k, places
+    # cb_2020_us_state_500k, cb_2023_us_county_500k, tl_2020_44_tabblock's tracts, cb_2020_us_aiannh_500k, places
+    lines_in(
         """
         STATE 2 STATEFP=44 STATENS=01219835 AFFGEOID=0400000US44 GEOID=44 NAME=Rhode-Island
         COUNTY 3 STATEFP=44 COUNTYFP=007 GEOIDFQ=0500000US44007 GEOID=44007 LSAD=06

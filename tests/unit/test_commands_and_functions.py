@@ -9,6 +9,7 @@ import typer
 
 import safetab
 from safetab.cli.main import app
+from tests.cases import cases_of
 from tests.inside import SAFETAB_P
 
 SAME = (
@@ -16,25 +17,25 @@ SAME = (
     " report rerelease run sign site spend status synthesize validate verify"
 )
 OTHERS = """
-cef blocks = blocks_with_units
-cef convert = convert
-coterminous = rerelease
-selftest = audit
-show = open_release
-tune budget = tuning.least_budget
-tune codes = tuning.multiplicities
-tune curve = tuning.tuning_of
-tune levels = tuning.tuning_of
-tune margins = tuning.best_margins
-tune noise = tuning.compare_noises
-tune table-moe = tuning.tuning_of
-tune table-thresholds = tuning.tuning_of
-tune threshold = tuning.threshold_for
+cef blocks | blocks_with_units
+cef convert | convert
+coterminous | rerelease
+selftest | audit
+show | open_release
+tune budget | tuning.least_budget
+tune codes | tuning.multiplicities
+tune curve | tuning.tuning_of
+tune levels | tuning.tuning_of
+tune margins | tuning.best_margins
+tune noise | tuning.compare_noises
+tune table-moe | tuning.tuning_of
+tune table-thresholds | tuning.tuning_of
+tune threshold | tuning.threshold_for
 """
 """Commands whose function has another name: it has these checks and more, or answers in more ways."""
 
 FUNCTIONS = {name: name.replace("-", "_") for name in SAME.split()}
-FUNCTIONS |= dict(line.split(" = ") for line in OTHERS.strip().splitlines())
+FUNCTIONS |= dict(cases_of(OTHERS))
 
 OPTIONS = {
     "sign": {"--new-key": "new_key"},
@@ -70,9 +71,6 @@ def test_every_option_of_a_command_is_an_argument_or_a_function():
         assert options - arguments - others.keys() <= {"--output", "--json", "--quiet"}, name
         assert others.keys() <= options
         assert all(callable(attrgetter(function)(safetab)) for function in others.values())
-
-
-"""Options that do something else than their command, and have functions of their own."""
 
 
 def test_no_room_of_the_package_has_the_name_of_a_function():

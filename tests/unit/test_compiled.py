@@ -16,15 +16,24 @@ from tests.inside import compiled
 NUMBERS = np.arange(5, dtype=int)
 
 
-ADDED = "def added(numbers):\n    total = 0\n    for one in numbers:\n        total += one\n    return total\n"
-DIVIDED = "def divided(numbers):\n    numbers[2] += 1\n    return numbers[1] // numbers[0]\n"
+LOOPS = """
+def added(numbers):
+    total = 0
+    for one in numbers:
+        total += one
+    return total
+
+def divided(numbers):
+    numbers[2] += 1
+    return numbers[1] // numbers[0]
+"""
 
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
     monkeypatch.setattr(numba.config, "CACHE_DIR", "")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    (tmp_path / "loops.py").write_text(ADDED + DIVIDED)
+    (tmp_path / "loops.py").write_text(LOOPS)
     return tmp_path
 
 

@@ -5,7 +5,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from tests.cases import values_of
+from tests.cases import digits_in, values_of
 from tests.inside import (
     US_PASS,
     PatternTable,
@@ -200,10 +200,9 @@ def _compare_totals(made, counted, members):
 def test_selected_groups_have_the_cells_of_their_records(seed):
     world = World(seed, 80)
     # three entities: atoms 1 and 3, none, atom 0; rows 2 to 6 are theirs, of two shapes
-    row_starts, iteration_of_row = np.array([2, 4, 5, 7]), np.array([0, 0, 5, 1, 2, 0, 3, 1])
-    begins, ends, atoms = np.array([1, 3, 3]), np.array([3, 3, 4]), np.array([2, 1, 3, 0])
-    shape_of_row = np.array([0, 0, 0, 1, 0, 1, 0, 1])
-    cell_of = np.int32([[0, 0, 1, 1, 2, 2, 2], [0] * 7])
+    row_starts, iteration_of_row, shape_of_row = map(np.array, digits_in("2457 00512031 00010101"))
+    begins, ends, atoms = map(np.array, digits_in("133 334 2130"))
+    cell_of = np.int32(digits_in("0011222 0000000"))
     sizes = np.array([3, 1])[shape_of_row]
     first_cell = np.cumsum(sizes) - sizes
     expected, cells = np.zeros((2, sizes.sum()), int)

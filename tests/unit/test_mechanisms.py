@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
-from tests.cases import values_of
+from tests.cases import digits_in, lines_in, values_of
 from tests.inside import (
     DETAILED,
     PERSONS,
@@ -46,7 +46,6 @@ from tests.noises import gaussian, laplace
 
 LEVEL = PopulationGroupLevel(US.area_level("TRACT"), DETAILED)
 NOISE = gaussian("5000/159")
-NINE_GROUPS = Sensitivity.of_groups(9)
 KEY = bytes(range(32))
 BITS = AddressedBits(KEY)
 
@@ -63,7 +62,7 @@ def ledger(cost=1, level=LEVEL):
 
 
 def event(stage, cost, level=LEVEL, definition=PrivacyDefinition.ZCDP):
-    return MeasurementEvent(SAFETAB_P, PERSONS, level, stage, definition, NINE_GROUPS, Fraction(cost))
+    return MeasurementEvent(SAFETAB_P, PERSONS, level, stage, definition, Sensitivity.of_groups(9), Fraction(cost))
 
 
 COST = Fraction(1431, 10000)  # 9 / (2 rho) = 5000 / 159
@@ -102,7 +101,13 @@ def test_total_only_groups_and_adaptive_ones_share_a_levels_budget():
 
 
 def test_nothing_is_free_and_nothing_is_charged_to_a_level_without_a_budget():
-    for budget, cost in (1, 0), (1, -1), (0, "0.01"):
+    for budget, cost in values_of(
+        """
+        1 | 0
+        1 | -1
+        0 | "0.01"
+        """
+    ):
         with pytest.raises(OverspentBudget):
             ledger(budget).charge(event(Stage.STAGE_1, cost))
     with pytest.raises(OverspentBudget):
@@ -266,7 +271,7 @@ def test_the_counts_of_groups_are_theirs_and_0_where_there_are_none(many, there,
         assert found.confidential_counts.tolist() == [known.get(one, [0] * cells) for one in asked.tolist()]
 
 
-@pytest.mark.parametrize("places", [[1, 1], [3, 2], [0, 2, 1]])
+@pytest.mark.parametrize("places", digits_in("11 32 021"))
 def test_counts_are_of_groups_that_rise(places):
     with pytest.raises(ValueError, match="indices must rise"):
         nobody(5).of_groups(np.array(places))
@@ -404,7 +409,17 @@ def test_a_word_that_is_undecided_counts_as_large(monkeypatch):
     assert indices_whose_noise_may_exceed(21, 50, 53, right()).tolist() == [51, 52]
 
 
-@pytest.mark.parametrize("sigma", ["1e-6", "0.3", "1", "1.5307", "8", "75"])
+@pytest.mark.parametrize(
+    "sigma",
+    lines_in("""
+    1e-6
+    0.3
+    1
+    1.5307
+    8
+    75
+"""),
+)
 def test_variances_are_right_to_the_last_digit(sigma):
     squared = Fraction(sigma) ** 2
     with mpmath.workdps(40):

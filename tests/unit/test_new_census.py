@@ -90,8 +90,8 @@ def test_columns_come_from_a_parquet_file_and_guesses_are_marked_and_told(tmp_pa
     assert "Area: block_id (guessed). Codes: Origin1, Origin2 (guessed)." in said
     assert "Left out, since a table can't use what they hold: income (numbers with fractions)." in said
     assert PeopleRequest(tmp_path / "mine", 10).checked().errors == ()
-    fields = '[{"name": "ward"}, {"name": "lang"}, {"name": "weight", "type": "number"}]'
-    (tmp_path / "package.json").write_text(f'{{"schema": {{"fields": {fields}}}}}')
+    package = '{"schema": {"fields": [{"name": "ward"}, {"name": "lang"}, {"name": "weight", "type": "number"}]}}'
+    (tmp_path / "package.json").write_text(package)
     said, *_ = new(tmp_path / "own", "--from", tmp_path / "package.json")
     assert "Taken for texts, since a table can't use their types: weight (number)." in said
 
@@ -241,28 +241,53 @@ def test_a_header_may_have_a_byte_order_mark_windows_line_ends_or_quotes(header,
     assert PeopleRequest(tmp_path / "mine", 10).checked().errors == ()
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "message"),
-    [
-        (name, content, message)
-        for names, message, contents in values_of(
-            r"""
-            "people.xlsx people.sas7bdat people.csv.gz people" | "is neither a .csv or .txt file nor a Parquet file. .*TO DO" | [b"ward,lang,age\na secret of one person,cy,1\n"]
-            "people.csv" | "people.csv.*line 1 must be a header: two or more names, each once, with commas between them" | [b"101,1,cy\n102,1,en\n", b"ward;lang;age\n102,1,en\n", b'"ward,"lang"\n102,1,en\n', b'"ward","lang\n102,1,en\n', b"ward,lang,ward\n102,1,en\n", b"ward,lang,\n102,1,en\n", b"\n102,1,en\n", b"w\xe4rd,lang\n102,1,en\n", b"ward\n102,1,en\n"]
-            "people.parquet" | "is not a Parquet file with a footer that can be read. .*TO DO" | [b"", b"PAR1", b"no parquet at all", b"PAR1\xff\xff\xff\xffPAR1"]
-            "package.json" | "describes no table" | [b"not json", b"[]", b'{"resources": [{"path": "a.csv"}]}', b'{"resources": [{"schema": {"fields": [{"type": "string"}]}}]}']
-            "package.json" | "one with a code are needed" | [b'{"resources": [{"schema": {"fields": [{"name": "age", "type": "integer"}]}}]}']
-            """
-        )
-        for name in names.split()
-        for content in contents
-    ],
+WRONG = dict(
+    cases_of(
+        """
+        another kind | is neither a .csv or .txt file nor a Parquet file. .*write the names of the columns into a .csv file
+        no header | people.csv.*line 1 must be a header: two or more names, each once, with commas between them
+        no footer | is not a Parquet file with a footer that can be read. .*write the names of the columns into a .csv file
+        no table | describes no table
+        no code | one with a code are needed
+        """
+    )
 )
-def test_a_file_without_columns_is_refused_with_what_to_do_and_not_quoted(name, content, message, tmp_path):
-    (tmp_path / name).write_bytes(content)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "wrong"),
+    values_of(
+        r"""
+        "people.xlsx" | b"ward,lang,age\nSECRET,cy,1\n" | "another kind"
+        "people.sas7bdat" | b"ward,lang,age\nSECRET,cy,1\n" | "another kind"
+        "people.csv.gz" | b"ward,lang,age\nSECRET,cy,1\n" | "another kind"
+        "people" | b"ward,lang,age\nSECRET,cy,1\n" | "another kind"
+        "people.csv" | b"101,1,cy\n102,1,en\n" | "no header"
+        "people.csv" | b"ward;lang;age\n102,1,en\n" | "no header"
+        "people.csv" | b'"ward,"lang"\n102,1,en\n' | "no header"
+        "people.csv" | b'"ward","lang\n102,1,en\n' | "no header"
+        "people.csv" | b"ward,lang,ward\n102,1,en\n" | "no header"
+        "people.csv" | b"ward,lang,\n102,1,en\n" | "no header"
+        "people.csv" | b"\n102,1,en\n" | "no header"
+        "people.csv" | b"w\xe4rd,lang\n102,1,en\n" | "no header"
+        "people.csv" | b"ward\n102,1,en\n" | "no header"
+        "people.parquet" | b"" | "no footer"
+        "people.parquet" | b"PAR1" | "no footer"
+        "people.parquet" | b"no parquet at all" | "no footer"
+        "people.parquet" | b"PAR1\xff\xff\xff\xffPAR1" | "no footer"
+        "package.json" | b"not json" | "no table"
+        "package.json" | b"[]" | "no table"
+        "package.json" | b'{"resources": [{"path": "a.csv"}]}' | "no table"
+        "package.json" | b'{"resources": [{"schema": {"fields": [{"type": "string"}]}}]}' | "no table"
+        "package.json" | b'{"resources": [{"schema": {"fields": [{"name": "age", "type": "integer"}]}}]}' | "no code"
+        """
+    ),
+)
+def test_a_file_without_columns_is_refused_with_what_to_do_and_not_quoted(name, content, wrong, tmp_path):
+    (tmp_path / name).write_bytes(content.replace(b"SECRET", SECRET.encode()))
     option = "--from" if name.endswith("json") else "--columns"
     told = refused("new", tmp_path / "mine", option, tmp_path / name)
-    assert re.search(message.replace("TO DO", "write the names of the columns into a .csv file"), told), told
+    assert re.search(WRONG[wrong], told), told
     first = content.decode("latin-1").partition("\n")[0]
     assert SECRET not in told
     assert not first or name != "people.csv" or first not in told

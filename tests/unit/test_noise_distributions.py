@@ -93,7 +93,18 @@ def test_both_ways_of_summing_agree_where_they_meet():
         assert by_integral.rel_accuracy_bits() > 40
 
 
-@pytest.mark.parametrize("scale", ["1e-9", "1e-6", "0.1", "1", "10", "100", "1e5"])
+@pytest.mark.parametrize(
+    "scale",
+    lines_in("""
+    1e-9
+    1e-6
+    0.1
+    1
+    10
+    100
+    1e5
+"""),
+)
 def test_geometric_tails_agree_with_their_formula(scale):
     noise = laplace(scale)
     ratio = mpmath.exp(-1 / mp(noise.scale))
@@ -200,7 +211,17 @@ def test_thresholds_and_margins_of_geometric_noise(epsilon, threshold, margin):
 
 
 @pytest.mark.parametrize("confidence", ["0.9", "0.95", "0.99"])
-@pytest.mark.parametrize("parameter", ["0.3", "1.5307", "5.6077", "16.823", "25", "75"])
+@pytest.mark.parametrize(
+    "parameter",
+    lines_in("""
+    0.3
+    1.5307
+    5.6077
+    16.823
+    25
+    75
+"""),
+)
 def test_margins_of_one_draw_agree_with_opendp(parameter, confidence):
     """OpenDP's accuracy a means P[|X| >= a] <= alpha: the margin is the integer below."""
     alpha, number = 1 - float(confidence), Fraction(parameter)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tests.attacked_worlds import area_of, drawn_systems, publication_of, system_of
-from tests.cases import digits_in, values_of
+from tests.cases import digits_in, lines_in, values_of
 from tests.counted_census import parsed
 from tests.inside import (
     AttackFinding,
@@ -37,7 +37,16 @@ def groups_of_1_or_2(area):
 
 
 @pytest.mark.parametrize(
-    "spec", ["none", "round:base=1", "round-random:base=1", "threshold:people=1", "suppress:below=1"]
+    "spec",
+    lines_in(
+        """
+        none
+        round:base=1
+        round-random:base=1
+        threshold:people=1
+        suppress:below=1
+        """
+    ),
 )
 def test_everybody_is_exposed_without_protection(area, spec):
     found = attacked(area, publication_of(area, spec))

@@ -19,7 +19,14 @@ def test_a_total_that_is_printed_twice_is_asked_for_once():
 def test_a_table_is_not_additive_if_any_line_is_not_the_sum_of_its_cells():
     shape = SAFETAB_H.shape("T03003")  # all; first half: two cells; second half: two cells
     tables = np.array(
-        [[*map(int, line.split())] for line in ("10 3 1 2 7 3 4", "12 3 1 2 7 3 4", "10 4 1 2 7 3 4", "0 0 0 0 0 0 0")]
+        values_of(
+            """
+            10 | 3 | 1 | 2 | 7 | 3 | 4
+            12 | 3 | 1 | 2 | 7 | 3 | 4
+            10 | 4 | 1 | 2 | 7 | 3 | 4
+            0 | 0 | 0 | 0 | 0 | 0 | 0
+            """
+        )
     )
     differs, gaps = table_gaps(shape, tables)
     assert differs.tolist() == [False, True, True, False]

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 import pyarrow as pa
 import pytest
 
-from tests.cases import cases_of
+from tests.cases import cases_of, lines_in
 from tests.counted_census import parsed
 from tests.inside import (
     GROUPS,
@@ -150,7 +150,18 @@ def test_no_sentence_judges(page):
     assert [match[0] for match in JUDGING.finditer(text_of(body))] == []
 
 
-@pytest.mark.parametrize("word", ["safe", "Best", "weak", "stronger", "score"])
+@pytest.mark.parametrize(
+    "word",
+    lines_in(
+        """
+        safe
+        Best
+        weak
+        stronger
+        score
+        """
+    ),
+)
 def test_a_planted_judgement_is_found(page, word):
     assert JUDGING.search(text_of(body_of(page.replace("</main>", f"<p>One {word} draw</p></main>"))))
 
@@ -461,17 +472,21 @@ def test_tables_that_a_method_does_not_give_are_counted_and_said(page):
 
 
 @pytest.mark.parametrize(
-    ("kinds", "said"),
-    [
-        ("swap", "<strong>Swapping </strong>"),
-        ("secondary=", "<strong>Secondary suppression </strong>"),
-        ("cell-key|fixed=yes", "Numbers that count the same people have the same error"),
-        ("safetab", "SafeTab spends 86% of its privacy loss there"),
-    ],
+    "case",
+    cases_of(
+        """
+        <strong>Swapping </strong> | swap
+        <strong>Secondary suppression </strong> | secondary=
+        Numbers that count the same people have the same error | cell-key | fixed=yes
+        SafeTab spends 86% of its privacy loss there | safetab
+        """
+    ),
 )
-def test_what_the_attack_leaves_out_is_said_of_the_methods_compared(page, kinds, said):
+def test_what_the_attack_leaves_out_is_said_of_the_methods_compared(page, case):
+    said, *kinds = case
     assert said in page
-    assert said not in page_of(*(one for one in SOME.protections if not re.search(kinds, one.protection.spec)))
+    others = (one for one in SOME.protections if not any(kind in one.protection.spec for kind in kinds))
+    assert said not in page_of(*others)
 
 
 def test_the_table_of_further_measures_has_a_baseline_and_no_averaging_of_safetab(page):

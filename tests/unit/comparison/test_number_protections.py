@@ -225,8 +225,15 @@ def test_each_withheld_number_says_which_step_withheld_it_and_has_that_steps_win
     assert list(published.withheld_by) == [1, 2, 3, 0]
     assert list(published.numbers.data) == [0, 0, 0, 30]  # no true count below the mask
     windows = windows_of(protection, published, known_of(4))
-    spans = [(windows.of(number)[0], len(windows.of(number)[1])) for number in range(4)]
-    assert spans == [(0, 40), (0, 10), (1, 2), (30, 1)]
+    spans = [[windows.of(number)[0], len(windows.of(number)[1])] for number in range(4)]
+    assert spans == values_of(
+        """
+        0 | 40
+        0 | 10
+        1 | 2
+        30 | 1
+        """
+    )
 
 
 # What every protection must satisfy

@@ -317,5 +317,16 @@ def test_no_text_ranks_a_method():
     """Explanations and sources use no word that praises or blames."""
     folder = Path(presets_module.__file__).parent
     texts = [(folder / name).read_text().lower() for name in ("presets.toml", "explanations.toml")]
-    for word in "best", "worst", "outdated", "superior", "inferior", "unfortunately", "fails", "gold standard":
+    for (word,) in cases_of(
+        """
+        best
+        worst
+        outdated
+        superior
+        inferior
+        unfortunately
+        fails
+        gold standard
+        """
+    ):
         assert all(f" {word} " not in text for text in texts)

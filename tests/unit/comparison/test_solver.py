@@ -25,7 +25,7 @@ def test_what_propagation_proves_needs_no_solver(monkeypatch):
 
 
 PAIR, THREE = system_of([1, 1], digits_in("0 1 01")), system_of([1, 1, 1], CYCLE)
-OF_CYCLE = [[2], [2], [2], None, None, None]
+OF_CYCLE = [[2]] * 3 + [None] * 3
 
 
 def asked(system, possible, numbers, limit=LIMIT):

@@ -9,7 +9,18 @@ from tests.inside import Households, Known, Swapping, Windows, windows_before_sw
 
 LO = Swapping(0.05, (0.0, 1.0, 0.0), (1.0, 0.0, 0.0))
 HI = Swapping(0.5, (0.25, 0.5, 0.25), (0.3, 0.4, 0.3))
-CHI_SQUARE_AT_1E_6 = {4: 33.4, 5: 35.9, 6: 38.3, 7: 40.5, 8: 42.7}  # by degrees of freedom
+CHI_SQUARE_AT_1E_6 = dict(
+    values_of(
+        """
+        4 | 33.4
+        5 | 35.9
+        6 | 38.3
+        7 | 40.5
+        8 | 42.7
+        """
+    )
+)
+"""By degrees of freedom."""
 
 
 def world(households=80_000, *, states=2, size=None):
