@@ -110,8 +110,7 @@ def test_a_pattern_leads_to_the_iterations_of_the_map_however_its_codes_are_repe
 def test_the_local_engine_counts_what_the_judge_counts(seed, people):
     """As above, in many more worlds than Spark has the time for."""
     with tempfile.TemporaryDirectory() as folder:
-        world = write_random_world(Path(folder), seed, people)
-        inputs = engine_inputs(world)
+        inputs = engine_inputs(write_random_world(Path(folder), seed, people))
         engine = local_engine(inputs, Path(folder))
         assert_counts_as(plain_engine(inputs, Path(folder)), engine, inputs)
         engine.close()

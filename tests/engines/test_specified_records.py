@@ -135,8 +135,7 @@ def ruled(*fields, **of_codes):
 
 
 def row_of_list(answers):
-    row = row_of(ETH=answers)
-    return {name: text for name, text in row.items() if not name.startswith("ETH") or name == "ETH"}
+    return {name: text for name, text in row_of(ETH=answers).items() if not name.startswith("ETH") or name == "ETH"}
 
 
 def write_columns(world, rows, **changed):

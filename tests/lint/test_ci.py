@@ -103,8 +103,7 @@ def number_in(path):
 
 
 def test_every_step_is_a_target_and_the_readmes_test_command_is_among_them():
-    targets = re.findall(r"^([a-z-]+):", text_of("Makefile"), re.MULTILINE)
-    assert set(STEPS) <= set(targets)
+    assert set(STEPS) <= set(re.findall(r"^([a-z-]+):", text_of("Makefile"), re.MULTILINE))
     assert "`make test` runs the tests" in text_of("README.md")
     assert {"check", "test"} <= set(STEPS)
 
@@ -122,8 +121,7 @@ def test_a_run_that_was_cut_off_goes_on_where_it_stopped(project):
     project.write_steps(test="test -e build/mended")
     assert "test: FAILED" in project.failed()
     (project.folder / "build" / "mended").touch()
-    said = project.passed()
-    assert "check: passed before on these files" in said
+    assert "check: passed before on these files" in project.passed()
     assert "test" in project.ran()
     assert "check" not in project.ran()
 
@@ -150,8 +148,7 @@ def test_a_step_during_which_a_file_changes_has_no_stamp(project):
 
 def test_a_check_that_fails_is_shown_and_nothing_else_begins(project):
     project.write_steps(check="echo wrong name in line 7; false")
-    said = project.failed()
-    assert "wrong name in line 7" in said
+    assert "wrong name in line 7" in project.failed()
     assert project.ran() == ["check", "environment"]
 
 

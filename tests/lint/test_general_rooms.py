@@ -99,8 +99,7 @@ def _american_tokens(source):
 def american_in_page(source):
     """What a script, a page or a template knows of the U.S. census."""
     code = _COMMENT_IN_SCRIPT.sub("", source)
-    texts = ["".join(found) for found in _TEXT_IN_SCRIPT.findall(code)]
-    yield from (text for text in texts if text in TEXTS)
+    yield from (text for text in ["".join(found) for found in _TEXT_IN_SCRIPT.findall(code)] if text in TEXTS)
     yield from (line.strip()[:80] for line in code.splitlines() if _has_word(line))
 
 

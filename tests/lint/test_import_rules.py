@@ -29,8 +29,7 @@ RULES = dict(
 
 @pytest.fixture
 def package(tmp_path):
-    ignored = shutil.ignore_patterns("__pycache__")
-    shutil.copytree(PROJECT / "src" / "safetab", tmp_path / "safetab", ignore=ignored)
+    shutil.copytree(PROJECT / "src" / "safetab", tmp_path / "safetab", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copytree(
         PROJECT / "tests", tmp_path / "tests", ignore=shutil.ignore_patterns("__pycache__", "formats", "data")
     )

@@ -95,14 +95,12 @@ def test_a_part_of_a_page_that_is_not_there_is_told():
 
 
 def test_a_source_tree_shows_the_pages_that_it_has(monkeypatch, tmp_path):
-    package = tmp_path / "tree" / "src" / "safetab"
-    monkeypatch.setattr(documentation_module, "PACKAGE", package)
+    monkeypatch.setattr(documentation_module, "PACKAGE", tmp_path / "tree" / "src" / "safetab")
     assert "made from a source tree" in refused("docs", "--path", code=3)
     for file in ("tree/docs/overview.md", "tree/docs/privacy.md", "tree/build/docs/index.html"):
         (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / file).touch()
-        name = "privacy" if file.endswith("privacy.md") else ""
-        assert asked("--path", name) == (0, f"{tmp_path / file}\n", "")
+        assert asked("--path", "privacy" if file.endswith("privacy.md") else "") == (0, f"{tmp_path / file}\n", "")
 
 
 def test_every_page_that_a_help_mentions_is_in_the_wheel(documentation):
@@ -111,8 +109,7 @@ def test_every_page_that_a_help_mentions_is_in_the_wheel(documentation):
         options = " ".join(getattr(each, "help", None) or "" for each in command.params)
         return " ".join([command.help or "", options, *map(helps, below)])
 
-    text = helps(typer.main.get_command(app))
-    pages = re.findall(r"docs/([\w/-]+)\.md|`safetab docs ([\w/-]+)", text)
+    pages = re.findall(r"docs/([\w/-]+)\.md|`safetab docs ([\w/-]+)", helps(typer.main.get_command(app)))
     assert len(pages) >= 2
     assert [page for page in pages if not (documentation / f"{page[0] or page[1]}.html").is_file()] == []
 

@@ -39,8 +39,7 @@ def test_the_picture_of_a_terminal_is_wide_enough_to_read_and_small(terminal):
 
 
 def page_with(folder, *shown, before=(), exit_code=0):
-    picture = page_of(Terminal("one", shown, before, exit_code), folder)
-    return (folder / picture.page).read_text()
+    return (folder / page_of(Terminal("one", shown, before, exit_code), folder).page).read_text()
 
 
 def test_commands_and_what_they_print_are_on_the_page_with_their_colours(tmp_path):

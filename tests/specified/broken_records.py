@@ -42,7 +42,7 @@ class BrokenRecords(NamedTuple):
 def write_parquet(data, parts=1):
     """Write the records as Parquet instead, in a folder of files if there are several parts."""
     path = data / "people.csv"
-    header, *rows = [line.split(",") for line in path.read_text(encoding="utf-8").splitlines()]
+    header, *rows = [line.split(",") for line in path.read_text("utf-8").splitlines()]
     path.unlink()
     if parts > 1:
         (data / "people").mkdir()

@@ -92,8 +92,7 @@ def test_what_is_no_value_counts_as_another(tmp_path):
     keys = nz_keys()
     keys["records"]["fields"][3]["other"] = "3"
     keys["areas"]["other"] = ["7000004"]
-    people = PEOPLE.replace("7000001,1,34,1", "abroad,1,34,x")
-    judge = judged(tmp_path, keys, people)
+    judge = judged(tmp_path, keys, PEOPLE.replace("7000001,1,34,1", "abroad,1,34,x"))
     assert "02 1: 2" in totals(judge, "level 1", "region")
     cells = judge.cells("level 1", judge.label("sa2"), "gender and age", "E2")
     assert cells["s3", "1"]["another gender", (15, 64)] == 1

@@ -65,8 +65,7 @@ def test_an_answer_that_is_missing_inside_a_list_is_a_gap(tmp_path):
 
 
 def test_a_separator_inside_an_answer_divides_nothing(tmp_path):
-    wrong = write_lists(tmp_path / "wrong", [["11111;21111"], *LISTS[1:]])
-    assert len(errors(*wrong)) == 1
+    assert len(errors(*write_lists(tmp_path / "wrong", [["11111;21111"], *LISTS[1:]]))) == 1
 
 
 @pytest.mark.parametrize(

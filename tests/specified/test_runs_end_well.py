@@ -45,7 +45,7 @@ def released(world, out, spend_log=None):
 
 def states_in(log):
     """What the lines of a spend log after its first say of runs."""
-    lines = log.read_text(encoding="utf-8").splitlines()[1:] if log.exists() else []
+    lines = log.read_text("utf-8").splitlines()[1:] if log.exists() else []
     return [json.loads(line)["state"] for line in lines]
 
 

@@ -56,7 +56,7 @@ def test_plan_and_manifest_list_both_specifications_of_a_like(tmp_path):
     own = {name: each for name, each in nz_keys().items() if name not in {"areas", "classifications", "groups"}}
     borrower = lender.parent / "borrower"
     borrower.mkdir()
-    (borrower / "census.toml").write_text('like = "../parameters/census.toml"\n' + toml_of(own), encoding="utf-8")
+    (borrower / "census.toml").write_text('like = "../parameters/census.toml"\n' + toml_of(own), "utf-8")
     paths = {"census.toml": borrower / "census.toml", "parameters/census.toml": lender / "census.toml"}
     paths |= {name: lender / name for name in ("areas.csv", "ethnicity.csv")}
     hashes = {name: sha256(path.read_bytes()).hexdigest() for name, path in paths.items()}
@@ -77,15 +77,14 @@ def test_public_files_inside_data_are_a_warning(tmp_path):
 def test_choices_are_written_with_the_use_that_was_given(use, tmp_path):
     keys = of_lists()
     keys["privacy"] |= {"use": use} if use else {}
-    plan = plan_of_files(*write_specification(tmp_path, keys)).require()
-    assert privacy_of(plan.config).use == use
+    assert privacy_of(plan_of_files(*write_specification(tmp_path, keys)).require().config).use == use
 
 
 def test_a_blank_line_hides_no_broken_rule(tmp_path):
     (case,) = (each for each in CASES if each.name == "an unknown category")
     parameters, data = case.write(tmp_path)
     file = data / "people.csv"
-    file.write_text(file.read_text(encoding="utf-8").replace("\n", "\n\n", 2), encoding="utf-8")
+    file.write_text(file.read_text("utf-8").replace("\n", "\n\n", 2), encoding="utf-8")
     found = read_inputs(parameters, data).errors
     assert found[0].message == "blank lines are only allowed at the end: 2 inside."
     assert [one.where for one in found] == ["", "GENDER"]

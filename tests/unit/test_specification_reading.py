@@ -172,8 +172,7 @@ def test_privacy_toml_does_not_follow_a_link_out(tmp_path):
 
 def places_of(keys, path=()):
     """The path of every value in nested tables and lists."""
-    items = keys.items() if isinstance(keys, dict) else enumerate(keys) if isinstance(keys, list) else ()
-    for key, value in items:
+    for key, value in keys.items() if isinstance(keys, dict) else enumerate(keys) if isinstance(keys, list) else ():
         yield (*path, key)
         yield from places_of(value, (*path, key))
 

@@ -50,14 +50,14 @@ def keys_of(parameters):
     files = [path for path in (parameters / "census.toml", parameters / "privacy.toml") if path.exists()]
     keys = {}
     for path in files:
-        keys |= tomllib.loads(path.read_text(encoding="utf-8"), parse_float=Decimal)
+        keys |= tomllib.loads(path.read_text("utf-8"), parse_float=Decimal)
     return keys
 
 
 def write_keys(parameters, keys):
     """Write census.toml, which then has the privacy section too."""
     (parameters / "privacy.toml").unlink(missing_ok=True)
-    (parameters / "census.toml").write_text(toml_of(keys), encoding="utf-8")
+    (parameters / "census.toml").write_text(toml_of(keys), "utf-8")
 
 
 def other_keys(definition):
@@ -148,7 +148,7 @@ def with_selector(world, selector, choose):
     keys = keys_of(world.parameters)
     if selector == "published totals":
         text = csv_of("area_level,area,group,count", _totals(world, choose))
-        (world.parameters / "totals.csv").write_text(text, encoding="utf-8")
+        (world.parameters / "totals.csv").write_text(text, "utf-8")
         keys["privacy"]["totals"] = "totals.csv"
     keys["privacy"] |= {"selector": selector}
     for key in ("stage_1", "suppress"):

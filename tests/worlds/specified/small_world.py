@@ -148,8 +148,7 @@ def write_rows(data, rows, ending=".csv", separator=None, table="people"):
     separator = separator or ("," if ".csv" in ending else "|")
     lines = [names[::-1], *([row[name] for name in names[::-1]] for row in rows)]
     text = "\ufeff" + "".join(f"{separator.join(line)}\r\n" for line in lines) + "\r\n"
-    content = gzip.compress(text.encode()) if ending.endswith(".gz") else text.encode()
-    (data / f"{table}{ending}").write_bytes(content)
+    (data / f"{table}{ending}").write_bytes(gzip.compress(text.encode()) if ending.endswith(".gz") else text.encode())
 
 
 def census_of(folder, rows, keys=None, ending=".csv", **files):
