@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tests.brute_force import BruteForce
+from tests.cases import values_of
 from tests.engine_inputs import engine_inputs
 from tests.inside import (
     BLOCK_COLUMNS,
@@ -140,11 +141,11 @@ def _cells(people, shape):
 
 @pytest.mark.parametrize(
     ("column", "values", "rule"),
-    [
-        ("FLOOR", ["0", "5", "01", ""], "must be a floor from 1 to 4"),
-        ("ROOMS", ["9", "126", "x", "1000000000"], "must be 10 to 125 rooms"),
-        ("LIT", ["true", "1"], "must be True or False"),
-    ],
+    values_of("""
+        "FLOOR" | ["0", "5", "01", ""] | "must be a floor from 1 to 4"
+        "ROOMS" | ["9", "126", "x", "1000000000"] | "must be 10 to 125 rooms"
+        "LIT" | ["true", "1"] | "must be True or False"
+    """),
 )
 def test_the_rules_of_another_record_are_checked(engine_of, column, values, rule, tmp_path):
     world = write_random_world(tmp_path / "world", 3)

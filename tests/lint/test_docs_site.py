@@ -3,7 +3,6 @@
 `make docs` builds the real one and looks at every link of it.
 """
 
-import json
 import re
 
 import pytest
@@ -68,13 +67,12 @@ def test_a_style_that_fetches_is_told(tmp_path):
 
 
 def test_cells_of_a_notebook_are_run_in_order(tmp_path):
-    cells = [
+    (tmp_path / "some.ipynb").write_text(r"""{"cells": [
         {"cell_type": "markdown", "source": ["# Title"]},
         {"cell_type": "code", "source": ["a = 20\n", "print('said')\n", "a + 1"]},
         {"cell_type": "code", "source": ["a = a * 2"]},
-        {"cell_type": "code", "source": ["a"]},
-    ]
-    (tmp_path / "some.ipynb").write_text(json.dumps({"cells": cells}))
+        {"cell_type": "code", "source": ["a"]}
+    ]}""")
     run = list(run_notebook(tmp_path / "some.ipynb"))
     assert [(cell.printed, cell.shown) for cell in run] == [("", None), ("said\n", 21), ("", None), ("", 40)]
     assert [cell.is_code for cell in run] == [False, True, True, True]

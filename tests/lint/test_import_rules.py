@@ -99,10 +99,10 @@ def test_a_planted_violation_is_refused(package, module, planted, broken):
 
 @pytest.mark.parametrize(
     ("module", "planted"),
-    [
-        ("system/test_release.py", "import safetab.release.write_release"),
-        ("unit/test_names.py", "from safetab.foundation import findings"),
-    ],
+    cases_of("""
+        system/test_release.py | import safetab.release.write_release
+        unit/test_names.py | from safetab.foundation import findings
+    """),
 )
 def test_a_test_that_reaches_inside_is_refused(package, module, planted):
     path = package.parent / "tests" / module

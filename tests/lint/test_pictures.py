@@ -7,6 +7,7 @@ import pytest
 
 from docs.pictures.pictured import PAGES, TERMINALS, Terminal
 from docs.pictures.terminal import page_of
+from tests.cases import cases_of
 from tests.conftest import PROJECT
 
 PICTURES = PROJECT / "docs" / "pictures"
@@ -63,7 +64,13 @@ def test_each_page_begins_in_an_empty_folder(tmp_path):
         assert re.sub("<[^>]*>", "", page_with(tmp_path, "ls -1")).splitlines()[-4:] == ["$ ls -1", "demo", "nz", ""]
 
 
-@pytest.mark.parametrize(("command", "reason"), [("exit 3", "ended with 3"), ("pwd", "names a folder of this machine")])
+@pytest.mark.parametrize(
+    ("command", "reason"),
+    cases_of("""
+        exit 3 | ended with 3
+        pwd | names a folder of this machine
+    """),
+)
 def test_a_command_that_fails_or_names_a_folder_is_not_pictured(command, reason, tmp_path):
     with pytest.raises(AssertionError, match=reason):
         page_with(tmp_path, command)

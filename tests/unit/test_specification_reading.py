@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cases import values_of
 from tests.conftest import SHARED
 from tests.inside import (
     FindingsOf,
@@ -97,7 +98,13 @@ def test_a_list_that_nothing_uses_is_a_warning(tmp_path):
     ]
 
 
-@pytest.mark.parametrize(("column", "separator", "more"), [("TONGUES", ";", ""), ("ORIGIN2", "/", '\nseparator = "/"')])
+@pytest.mark.parametrize(
+    ("column", "separator", "more"),
+    values_of(r"""
+        "TONGUES" | ";" | ""
+        "ORIGIN2" | "/" | '\nseparator = "/"'
+    """),
+)
 def test_a_list_of_codes_has_the_delimiter_of_its_field_or_its_own(column, separator, more, tmp_path):
     text = SMALL.replace('columns = ["ORIGIN1", "ORIGIN2"]', f'column = "{column}"{more}')
     codes = read(tmp_path, text.replace("use        = { origin = 1 }", "")).require().classification("origin")
