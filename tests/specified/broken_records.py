@@ -56,8 +56,8 @@ def write_parquet(data, parts=1):
 _ENUM = 'type = "string", constraints = { enum = ["0", "1"] }'
 _RESIDENT = NZ[NZ.index("where =") : NZ.index(_ENUM) + len(_ENUM)]
 _CHANGES = {
-    name: change
-    for name, *change in values_of(r"""
+    name: (before, after)
+    for name, before, after in values_of(r"""
         "no gaps" | '"99999"]' | '"99999"]\ngaps = "skipped"'
         "pattern" | '"99999"]' | '"99999"]\npattern = "[1239].*"'
         "cut" | '"99999"]' | '"99999"]\nfirst = 5'
