@@ -11,3 +11,13 @@ def cases_of(table):
 def values_of(table):
     """As `cases_of`, but each cell is a Python literal."""
     return [[literal_eval(cell) for cell in case] for case in cases_of(table)]
+
+
+def lines_in(text):
+    """Its lines, without what is around each."""
+    return [line.strip() for line in text.strip().splitlines()]
+
+
+def digits_in(text):
+    """Lists of digits, a word each: "01 2" is [[0, 1], [2]]."""
+    return [[int(digit) for digit in word] for word in text.split()]

@@ -5,7 +5,7 @@ from itertools import product
 
 from tests.inside import records_module, units_module
 from tests.specified.agreement import errors
-from tests.worlds.specified.small_world import census_of, nz_keys, row_of, write_rows
+from tests.worlds.specified.small_world import census_of, of_units, row_of, write_rows
 
 FILES, MOST = 4, 2
 FORMS = tuple(product((".txt", ".parquet"), (1, 2)))
@@ -17,10 +17,7 @@ def patient(name, **texts):
 
 
 def of_patients(folder):
-    keys = nz_keys()
-    keys["records"]["fields"].append({"name": "PATIENT", "type": "string"})
-    keys["records"]["unit"] = {"name": "patient", "column": "PATIENT", "most_records": MOST}
-    world = census_of(folder, [patient("")], keys)
+    world = census_of(folder, [patient("")], of_units("PATIENT", MOST))
     (world.data / "people.csv").unlink()
     return world
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.brute_force import AGES, BruteForce
-from tests.cases import cases_of
+from tests.cases import cases_of, values_of
 from tests.engine_inputs import assert_counts_as, engine_inputs, local_engine, plain_engine
 from tests.inside import (
     PERSON_RECORD,
@@ -84,7 +84,14 @@ def assert_counts_everybody(engine, inputs, world):
             assert counts.confidential_counts.tolist() == expected
 
 
-@pytest.mark.parametrize(("seed", "people", "max_race_codes"), [(3, 60, 8), (11, 120, 3), (5, 2, 1)])
+@pytest.mark.parametrize(
+    ("seed", "people", "max_race_codes"),
+    values_of("""
+        3 | 60 | 8
+        11 | 120 | 3
+        5 | 2 | 1
+    """),
+)
 def test_everybody_is_counted_once_in_each_of_their_groups(engine_of, seed, people, max_race_codes, tmp_path):
     world = write_random_world(tmp_path / "world", seed, people, max_race_codes=max_race_codes)
     inputs = engine_inputs(world)
@@ -110,8 +117,7 @@ def test_a_pattern_leads_to_the_iterations_of_the_map_however_its_codes_are_repe
 def test_the_local_engine_counts_what_the_judge_counts(seed, people):
     """As above, in many more worlds than Spark has the time for."""
     with tempfile.TemporaryDirectory() as folder:
-        world = write_random_world(Path(folder), seed, people)
-        inputs = engine_inputs(world)
+        inputs = engine_inputs(write_random_world(Path(folder), seed, people))
         engine = local_engine(inputs, Path(folder))
         assert_counts_as(plain_engine(inputs, Path(folder)), engine, inputs)
         engine.close()

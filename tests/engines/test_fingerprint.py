@@ -150,8 +150,7 @@ def test_who_has_which_value_matters(world, before):
 def test_how_often_a_record_is_there_matters(world, before):
     rows = people_of(world)
     one, other, *_ = in_us(rows)
-    twice = [*rows[:one], rows[other], *rows[one + 1 :]]
-    for changed in ([*rows, rows[one]], [*rows[:one], *rows[one + 1 :]], twice):
+    for changed in ([*rows, rows[one]], [*rows[:one], *rows[one + 1 :]], [*rows[:one], rows[other], *rows[one + 1 :]]):
         after = of_people(world, changed)
         assert after[US] != before[US]
         assert after[PR] == before[PR]
@@ -160,8 +159,7 @@ def test_how_often_a_record_is_there_matters(world, before):
 def test_people_of_no_pass_do_not_matter(world, before):
     rows = people_of(world)
     fields = rows[0].split("|")
-    elsewhere = "|".join([*fields[:3], "60", "001", "000100", "1000", *fields[7:]])
-    assert of_people(world, [*rows, elsewhere]) == before
+    assert of_people(world, [*rows, "|".join([*fields[:3], "60", "001", "000100", "1000", *fields[7:]])]) == before
 
 
 PEOPLE = [
@@ -240,8 +238,7 @@ def test_the_largest_values_do_not_overflow():
     columns = {column: np.array([PERSON_RECORD.integer_of(column, text)]) for column, text in largest.items()}
     for number in range(200):
         secret = number.to_bytes(32)
-        fingerprint = RecordFingerprint(secret, "TABBLKST")
-        assert list(fingerprint.sums_of_columns(columns)) == [plain_sums(secret, largest)]
+        assert list(RecordFingerprint(secret, "TABBLKST").sums_of_columns(columns)) == [plain_sums(secret, largest)]
 
 
 def test_values_in_a_dictionary_that_no_row_has_do_not_matter(world, before):

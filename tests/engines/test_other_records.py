@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tests.brute_force import BruteForce
+from tests.cases import values_of
 from tests.engine_inputs import engine_inputs
 from tests.inside import (
     BLOCK_COLUMNS,
@@ -71,8 +72,7 @@ def _floor(sex, age):
 
 def write_dwellings(world):
     rows = [dwelling_of(row) for row in people_of(world)]
-    text = "\n".join(["|".join(DWELLINGS.columns), *rows]) + "\n"
-    (world.data / "dwelling-records.txt").write_text(text)
+    (world.data / "dwelling-records.txt").write_text("\n".join(["|".join(DWELLINGS.columns), *rows]) + "\n")
     return rows
 
 
@@ -119,8 +119,7 @@ def test_codes_are_read_from_the_columns_that_the_layout_names(engine_of, digits
         totals = engine.totals(level)
         for index, (found,) in zip(totals.indices.tolist(), totals.confidential_counts.tolist(), strict=True):
             group = level.universe.group_at(index)
-            of_group = people[level.level.geography.label, group.region_id, group.iteration.code]
-            assert found == of_group.total()
+            assert found == people[level.level.geography.label, group.region_id, group.iteration.code].total()
             counted += found
     assert counted > 100
     wrong = [("FIRST", "Null", "an origin"), ("SECOND", "x", "an origin, or Null"), ("LANGUAGE", "Null", "a language")]
@@ -142,11 +141,11 @@ def _cells(people, shape):
 
 @pytest.mark.parametrize(
     ("column", "values", "rule"),
-    [
-        ("FLOOR", ["0", "5", "01", ""], "must be a floor from 1 to 4"),
-        ("ROOMS", ["9", "126", "x", "1000000000"], "must be 10 to 125 rooms"),
-        ("LIT", ["true", "1"], "must be True or False"),
-    ],
+    values_of("""
+        "FLOOR" | ["0", "5", "01", ""] | "must be a floor from 1 to 4"
+        "ROOMS" | ["9", "126", "x", "1000000000"] | "must be 10 to 125 rooms"
+        "LIT" | ["true", "1"] | "must be True or False"
+    """),
 )
 def test_the_rules_of_another_record_are_checked(engine_of, column, values, rule, tmp_path):
     world = write_random_world(tmp_path / "world", 3)
@@ -155,8 +154,7 @@ def test_the_rules_of_another_record_are_checked(engine_of, column, values, rule
         fields = rows[number].split("|")
         fields[DWELLINGS.columns.index(column)] = value
         rows[number] = "|".join(fields)
-    text = "\n".join(["|".join(DWELLINGS.columns), *rows, "1|2"]) + "\n"
-    (world.data / "dwelling-records.txt").write_text(text)
+    (world.data / "dwelling-records.txt").write_text("\n".join(["|".join(DWELLINGS.columns), *rows, "1|2"]) + "\n")
     findings = engine_of(engine_inputs(world, PRODUCT)).check()
     assert [(one.where, one.message) for one in findings] == [
         ("", "a row must have 16 fields. 1 row breaks this rule."),

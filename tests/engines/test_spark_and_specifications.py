@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from tests.cases import values_of
 from tests.engine_inputs import SPARK_MARKS
 from tests.inside import (
     SAFETAB_P,
@@ -19,16 +20,19 @@ from tests.specified.agreement import inputs_of
 from tests.specified.broken_records import CASES, write_parquet
 from tests.worlds.specified.nz_case import write_nz_case
 from tests.worlds.specified.random_world import write_foreign_world
-from tests.worlds.specified.small_world import PEOPLE, nz_keys, write_specification
+from tests.worlds.specified.small_world import PEOPLE, nz_keys, of_units, write_specification
 
 backends = pytest.importorskip("safetab.engines.spark.backend", reason="PySpark is optional")
 
-WORLDS = {  # seeds of worlds whose records are Parquet, and some of what they have
-    17: {"key of 3", "other area", "nowhere", "passes", "residual", "first"},
-    30: {"folder of parts", "gaps skipped", "put together"},
-    43: {"where", "booleans of Parquet", "two classifications"},
-    46: {"unit", "list<string>", "areas in no pass", "integers of Parquet"},
-}
+WORLDS = dict(
+    values_of("""
+        17 | {"key of 3", "other area", "nowhere", "passes", "residual", "first"}
+        30 | {"folder of parts", "gaps skipped", "put together"}
+        43 | {"where", "booleans of Parquet", "two classifications"}
+        46 | {"unit", "list<string>", "areas in no pass", "integers of Parquet"}
+    """)
+)
+"""Seeds of worlds whose records are Parquet, and some of what they have."""
 
 
 def spark_engine_of(session, inputs):
@@ -76,8 +80,7 @@ class TestOnSpark:
         assert_same_answers(session, parameters, data, tmp_path)
 
     def test_nobody_is_counted_as_nobody(self, session, tmp_path):
-        keys = nz_keys()
-        keys["records"]["unit"] = {"name": "patient", "column": "SA1", "most_records": 3}
+        keys = nz_keys('records.unit = { name = "patient", column = "SA1", most_records = 3 }')
         parameters, data = write_specification(tmp_path, keys, PEOPLE.splitlines()[0] + "\n")
         write_parquet(data)
         inputs = inputs_of(parameters, data)
@@ -93,13 +96,10 @@ class TestOnSpark:
         assert findings_of(spark_engine_of(session, inputs)) == expected
 
     def test_a_unit_is_the_same_in_all_files_and_must_be_named(self, session, tmp_path):
-        keys = nz_keys()
-        keys["records"]["unit"] = {"name": "patient", "column": "PID", "most_records": 2}
-        keys["records"]["fields"].append({"name": "PID", "type": "string"})
         header, *rows = PEOPLE.splitlines()
         owners = ["a", "a", "a", "b", "b", "", "", "c"]  # dealt to three files, in turn
         people = [f"{row},{owner}" for row, owner in zip([header, *rows], ["PID", *owners], strict=True)]
-        parameters, data = write_specification(tmp_path, keys, "\n".join(people) + "\n")
+        parameters, data = write_specification(tmp_path, of_units("PID", 2), "\n".join(people) + "\n")
         write_parquet(data, 3)
         inputs = inputs_of(parameters, data)
         found = findings_of(spark_engine_of(session, inputs))

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tests.cases import cases_of
+from tests.cases import cases_of, values_of
 from tests.inside import text_module
 from tests.seeds import seeds
 from tests.specified.agreement import differences, errors, findings, fingerprint
@@ -22,6 +22,7 @@ from tests.worlds.specified.small_world import (
     census_of,
     nz_keys,
     of_lists,
+    of_units,
     row_of,
     write_rows,
     write_specification,
@@ -135,8 +136,7 @@ def ruled(*fields, **of_codes):
 
 
 def row_of_list(answers):
-    row = row_of(ETH=answers)
-    return {name: text for name, text in row.items() if not name.startswith("ETH") or name == "ETH"}
+    return {name: text for name, text in row_of(ETH=answers).items() if not name.startswith("ETH") or name == "ETH"}
 
 
 def write_columns(world, rows, **changed):
@@ -153,7 +153,6 @@ def broken(rule, rows=1):
 
 SEX, CODE_RULE = "must be one of 1, 2, 3", "must be a code of ethnicity.csv"
 ANSWERS = "must be codes of ethnicity.csv, separated by ;"
-EIGHT = ["11111"] * 8
 NO_BLANKS = ", without blanks around it"
 WRONG_TEXTS = """
 PIN=abcd OK=yes ROOMS=0 RESIDENT=01 AGE=121 AGE=1.0 GENDER=X SA1=secret ETH1= ETH2=xyz ETH3=21111
@@ -238,24 +237,23 @@ def test_a_required_answer_is_asked_for_after_rows_whose_answers_are_all_residua
 
 
 @pytest.mark.parametrize(
-    ("use", "answers", "rules"),
-    [
-        ({}, EIGHT, []),
-        ({}, [*EIGHT, "11111"], ["must have at most 8 answers"]),
-        ({"ethnicity": 2}, [*EIGHT, "11111"], []),
-        ({"ethnicity": 2}, [*EIGHT, "11111", "zzz"], [ANSWERS]),
-    ],
+    ("use", "more", "rules"),
+    values_of("""
+        {} | [] | []
+        {} | ["11111"] | ["must have at most 8 answers"]
+        {"ethnicity": 2} | ["11111"] | []
+        {"ethnicity": 2} | ["11111", "zzz"] | ["must be codes of ethnicity.csv, separated by ;"]
+    """),
 )
-def test_a_list_may_hold_eight_answers_unless_only_the_first_count(use, answers, rules, tmp_path):
+def test_a_list_may_hold_eight_answers_unless_only_the_first_count(use, more, rules, tmp_path):
     keys = of_lists()
     keys["privacy"]["use"] = use
-    world = census_of(tmp_path, [row_of_list(";".join(answers))], keys)
+    world = census_of(tmp_path, [row_of_list(";".join(["11111"] * 8 + more))], keys)
     assert errors(*world) == [("ETH", broken(rule)) for rule in rules]
 
 
 def test_a_unit_may_have_so_many_records_and_no_more(tmp_path):
-    keys = ruled({"name": "PATIENT", "type": "string"})
-    keys["records"]["unit"] = {"name": "patient", "column": "PATIENT", "most_records": 2}
+    keys = of_units("PATIENT", 2)
     rows = [row_of(PATIENT=f"patient-number-{number}") for number in range(300)] * 2
     for ending in ENDINGS:
         assert errors(*census_of(tmp_path / f"right{ending}", rows, keys, ending)) == []
@@ -294,9 +292,18 @@ def test_every_value_that_is_counted_changes_the_fingerprint(tmp_path):
     keys, plain = ruled({"name": "FREE", "type": "string"}), row_of(FREE="a")
     keys["areas"]["key"], keys["records"]["fields"][0]["name"] = ["SA1", "SA2"], "SA2"
     keys["records"]["fields"].append({"name": "SA1", "type": "string"})
-    changes = [{"AGE": "31"}, {"GENDER": "2"}, {"ETH1": "31111"}, {"ETH2": "31111"}, {"RESIDENT": "0"}, {"FREE": "b"}]
-    changes += [{}, {"SA1": "7000002"}, {"SA1": "7000003", "SA2": "s2"}]
-    rows = [[plain | {"SA2": "s1"}, plain | {"SA2": "s1"} | change] for change in changes]
+    changes = values_of("""
+        {"AGE": "31"}
+        {"GENDER": "2"}
+        {"ETH1": "31111"}
+        {"ETH2": "31111"}
+        {"RESIDENT": "0"}
+        {"FREE": "b"}
+        {}
+        {"SA1": "7000002"}
+        {"SA1": "7000003", "SA2": "s2"}
+    """)
+    rows = [[plain | {"SA2": "s1"}, plain | {"SA2": "s1"} | change] for (change,) in changes]
     seen = [fingerprint(*census_of(tmp_path / str(n), each, keys))["all"] for n, each in enumerate(rows)]
     assert len(set(seen)) == len(seen)
 
@@ -354,11 +361,10 @@ def test_parquet_text_that_is_not_utf8_breaks_the_rule_of_its_column(dictionary,
 
 
 def test_records_in_no_pass_are_a_warning(tmp_path):
-    keys = nz_keys()
-    keys["areas"]["passes"] = [
-        {"name": name, "title": name, "where": {"SA2": area}, "levels": {"sa2": name}}
-        for name, area in (("main", "s1"), ("islands", "s2"))
-    ]
+    keys = nz_keys("""areas.passes = [
+        { name = "main", title = "main", where = { SA2 = "s1" }, levels = { sa2 = "main" } },
+        { name = "islands", title = "islands", where = { SA2 = "s2" }, levels = { sa2 = "islands" } },
+    ]""")
     keys["privacy"]["levels"][0]["areas"] = ["main", "islands"]
     world = census_of(tmp_path, [row_of(SA1=f"700000{number}") for number in (4, 4, 1, 3)], keys)
     assert [(one.is_error, one.where, one.message) for one in findings(*world)] == [

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cases import cases_of, values_of
 from tests.conftest import PROJECT
 from tests.lint.texts import text_of
 
@@ -103,8 +104,7 @@ def number_in(path):
 
 
 def test_every_step_is_a_target_and_the_readmes_test_command_is_among_them():
-    targets = re.findall(r"^([a-z-]+):", text_of("Makefile"), re.MULTILINE)
-    assert set(STEPS) <= set(targets)
+    assert set(STEPS) <= set(re.findall(r"^([a-z-]+):", text_of("Makefile"), re.MULTILINE))
     assert "`make test` runs the tests" in text_of("README.md")
     assert {"check", "test"} <= set(STEPS)
 
@@ -122,8 +122,7 @@ def test_a_run_that_was_cut_off_goes_on_where_it_stopped(project):
     project.write_steps(test="test -e build/mended")
     assert "test: FAILED" in project.failed()
     (project.folder / "build" / "mended").touch()
-    said = project.passed()
-    assert "check: passed before on these files" in said
+    assert "check: passed before on these files" in project.passed()
     assert "test" in project.ran()
     assert "check" not in project.ran()
 
@@ -150,12 +149,17 @@ def test_a_step_during_which_a_file_changes_has_no_stamp(project):
 
 def test_a_check_that_fails_is_shown_and_nothing_else_begins(project):
     project.write_steps(check="echo wrong name in line 7; false")
-    said = project.failed()
-    assert "wrong name in line 7" in said
+    assert "wrong name in line 7" in project.failed()
     assert project.ran() == ["check", "environment"]
 
 
-@pytest.mark.parametrize(("slow", "fails"), [("test", "docs"), ("docs", "test")])
+@pytest.mark.parametrize(
+    ("slow", "fails"),
+    cases_of("""
+        test | docs
+        docs | test
+    """),
+)
 def test_a_failure_ends_the_other_lane_with_all_its_processes(project, slow, fails):
     build = project.folder / "build"
     project.program("detached", f"echo $$ >{build}/detached; exec sleep 300")
@@ -185,10 +189,10 @@ def test_a_run_that_is_ended_leaves_no_process(project):
     assert not is_running(process)
 
 
-@pytest.mark.parametrize(("line", "code", "said"), [
-    ("echo $@ >>$(dirname $0)/installed; ln -sf /bin/true $(dirname $0)/chromium", 0, "packages: installed"),
-    ("echo no network; exit 100", 1, "no network"),
-])  # fmt: skip
+@pytest.mark.parametrize(("line", "code", "said"), values_of("""
+    "echo $@ >>$(dirname $0)/installed; ln -sf /bin/true $(dirname $0)/chromium" | 0 | "packages: installed"
+    "echo no network; exit 100" | 1 | "no network"
+"""))  # fmt: skip
 def test_a_bare_machine_gets_its_packages_beside_the_check(project, line, code, said):
     (project.programs / "chromium").unlink()
     project.program("apt-get", line)
@@ -197,12 +201,12 @@ def test_a_bare_machine_gets_its_packages_beside_the_check(project, line, code, 
     assert said in found[1]
 
 
-@pytest.mark.parametrize(("changed", "step"), [
-    ("README.md", "test-spark-smoke"),
-    ("src/safetab/engines/new.py", "test-spark-contract"),
-    ("src/safetab/foundation/new.py", "test-spark-contract"),
-    ("requirements-spark.lock", "test-spark-contract"),
-])  # fmt: skip
+@pytest.mark.parametrize(("changed", "step"), cases_of("""
+    README.md | test-spark-smoke
+    src/safetab/engines/new.py | test-spark-contract
+    src/safetab/foundation/new.py | test-spark-contract
+    requirements-spark.lock | test-spark-contract
+"""))  # fmt: skip
 @pytest.mark.parametrize("known", ["it passed here", "it is on origin"])
 def test_spark_is_tried_whole_only_if_what_it_does_may_have_changed(known, changed, step, project):
     if known == "it passed here":

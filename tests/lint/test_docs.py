@@ -61,8 +61,7 @@ def test_the_examples_of_tuning_are_what_it_answers():
     page = PROJECT / "docs" / "how-to" / "tune-on-the-terminal.md"
     assert doctest.testfile(str(page), module_relative=False).failed == 0
     shown = page.read_text().split("```\n$ safetab ")[1].split("```")[0].strip().splitlines()
-    printed = cli(*shown[0].split()).stdout.strip().splitlines()
-    assert printed == shown[1:]
+    assert cli(*shown[0].split()).stdout.strip().splitlines() == shown[1:]
 
 
 def test_the_walks_through_the_code_give_what_they_show(tmp_path, monkeypatch):
@@ -73,8 +72,7 @@ def test_the_walks_through_the_code_give_what_they_show(tmp_path, monkeypatch):
 
 
 def test_the_package_and_the_program_have_one_version():
-    project = tomllib.loads(text_of("pyproject.toml"))["project"]
-    assert project["version"] == safetab.__version__
+    assert tomllib.loads(text_of("pyproject.toml"))["project"]["version"] == safetab.__version__
 
 
 def test_recipes_name_files_that_exist():
@@ -104,8 +102,7 @@ def test_every_door_of_the_documentation_opens_a_path_of_three_to_five_pages(doo
     path = re.findall(r"^(\d)\. \[[^]]+\]\(([^)]+)\)", section, re.MULTILINE)
     assert [int(number) for number, _ in path] == list(range(1, len(path) + 1))
     assert 3 <= len(path) <= 5
-    pages = [PROJECT / "docs" / page for _, page in path]
-    for page, following in pairwise(pages):
+    for page, following in pairwise([PROJECT / "docs" / page for _, page in path]):
         last_line = page.read_text().strip().splitlines()[-1]
         if page.suffix == ".md":
             assert (page.parent / re.fullmatch(r"Next: \[[^]]+\]\(([^)]+)\)\.", last_line)[1]).resolve() == following

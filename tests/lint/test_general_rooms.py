@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cases import cases_of
+from tests.cases import cases_of, values_of
 from tests.inside import STATE_NAMES, US
 
 SOURCE = Path(__file__).parents[2] / "src" / "safetab"
@@ -99,8 +99,7 @@ def _american_tokens(source):
 def american_in_page(source):
     """What a script, a page or a template knows of the U.S. census."""
     code = _COMMENT_IN_SCRIPT.sub("", source)
-    texts = ["".join(found) for found in _TEXT_IN_SCRIPT.findall(code)]
-    yield from (text for text in texts if text in TEXTS)
+    yield from (text for text in ["".join(found) for found in _TEXT_IN_SCRIPT.findall(code)] if text in TEXTS)
     yield from (line.strip()[:80] for line in code.splitlines() if _has_word(line))
 
 
@@ -142,18 +141,21 @@ def test_every_american_room_exists(room):
 @pytest.mark.parametrize(
     "planted",
     [
-        'level = census.area_level("COUNTY")',
-        'if kind.name == "state":\n    pass',
-        'passes = ("us", "pr")',
-        "from safetab.dialects.bureau.us_census import US",
-        "most = config.max_race_codes",
-        "DETAILED = 2",
-        'name = "in Alabama and Texas"',
-        "class TractNames:\n    pass",
-        'listed = census.group_list("substate only")',
-        'message = f"{share} of the groups below state level"',
-        'columns = ["QRACE1", "TABBLKST"]',
-        'kind = "race alone"',
+        planted
+        for [planted] in values_of(r"""
+            'level = census.area_level("COUNTY")'
+            'if kind.name == "state":\n    pass'
+            'passes = ("us", "pr")'
+            "from safetab.dialects.bureau.us_census import US"
+            "most = config.max_race_codes"
+            "DETAILED = 2"
+            'name = "in Alabama and Texas"'
+            "class TractNames:\n    pass"
+            'listed = census.group_list("substate only")'
+            'message = f"{share} of the groups below state level"'
+            'columns = ["QRACE1", "TABBLKST"]'
+            'kind = "race alone"'
+        """)
     ],
 )
 def test_the_guard_finds_what_is_planted(planted):

@@ -29,8 +29,7 @@ RULES = dict(
 
 @pytest.fixture
 def package(tmp_path):
-    ignored = shutil.ignore_patterns("__pycache__")
-    shutil.copytree(PROJECT / "src" / "safetab", tmp_path / "safetab", ignore=ignored)
+    shutil.copytree(PROJECT / "src" / "safetab", tmp_path / "safetab", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copytree(
         PROJECT / "tests", tmp_path / "tests", ignore=shutil.ignore_patterns("__pycache__", "formats", "data")
     )
@@ -100,10 +99,10 @@ def test_a_planted_violation_is_refused(package, module, planted, broken):
 
 @pytest.mark.parametrize(
     ("module", "planted"),
-    [
-        ("system/test_release.py", "import safetab.release.write_release"),
-        ("unit/test_names.py", "from safetab.foundation import findings"),
-    ],
+    cases_of("""
+        system/test_release.py | import safetab.release.write_release
+        unit/test_names.py | from safetab.foundation import findings
+    """),
 )
 def test_a_test_that_reaches_inside_is_refused(package, module, planted):
     path = package.parent / "tests" / module

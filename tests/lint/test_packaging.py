@@ -16,7 +16,7 @@ from docs.site.pages import places_of
 from safetab.cli.main import app
 from supply_chain import installation, release
 from supply_chain.documentation import slug, write_documentation
-from tests.cases import cases_of
+from tests.cases import cases_of, values_of
 from tests.commands import cli, done, refused
 from tests.conftest import PROJECT
 from tests.inside import documentation_module
@@ -95,14 +95,12 @@ def test_a_part_of_a_page_that_is_not_there_is_told():
 
 
 def test_a_source_tree_shows_the_pages_that_it_has(monkeypatch, tmp_path):
-    package = tmp_path / "tree" / "src" / "safetab"
-    monkeypatch.setattr(documentation_module, "PACKAGE", package)
+    monkeypatch.setattr(documentation_module, "PACKAGE", tmp_path / "tree" / "src" / "safetab")
     assert "made from a source tree" in refused("docs", "--path", code=3)
     for file in ("tree/docs/overview.md", "tree/docs/privacy.md", "tree/build/docs/index.html"):
         (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / file).touch()
-        name = "privacy" if file.endswith("privacy.md") else ""
-        assert asked("--path", name) == (0, f"{tmp_path / file}\n", "")
+        assert asked("--path", "privacy" if file.endswith("privacy.md") else "") == (0, f"{tmp_path / file}\n", "")
 
 
 def test_every_page_that_a_help_mentions_is_in_the_wheel(documentation):
@@ -111,8 +109,7 @@ def test_every_page_that_a_help_mentions_is_in_the_wheel(documentation):
         options = " ".join(getattr(each, "help", None) or "" for each in command.params)
         return " ".join([command.help or "", options, *map(helps, below)])
 
-    text = helps(typer.main.get_command(app))
-    pages = re.findall(r"docs/([\w/-]+)\.md|`safetab docs ([\w/-]+)", text)
+    pages = re.findall(r"docs/([\w/-]+)\.md|`safetab docs ([\w/-]+)", helps(typer.main.get_command(app)))
     assert len(pages) >= 2
     assert [page for page in pages if not (documentation / f"{page[0] or page[1]}.html").is_file()] == []
 
@@ -186,14 +183,20 @@ def test_a_link_that_leads_nowhere_is_told(tmp_path):
     assert write_documentation(tmp_path, tmp_path / "made") == ["start.html: index.html#gone leads nowhere."]
 
 
-@pytest.mark.parametrize(("heading", "anchor"), [("Run a census", "run-a-census"), ("It's `T`, 95 %", "its-t-95-")])
+@pytest.mark.parametrize(
+    ("heading", "anchor"),
+    cases_of("""
+        Run a census | run-a-census
+        It's `T`, 95 % | its-t-95-
+    """),
+)
 def test_a_heading_has_the_anchor_that_links_expect(heading, anchor):
     assert slug(heading.replace("`", "")) == anchor
 
 
 def container_lines():
     text = text_of("Containerfile").replace("\\\n", " ")
-    return [(*line.split(maxsplit=1),) for line in text.splitlines() if line.strip() and not line.startswith("#")]
+    return [line.split(maxsplit=1) for line in text.splitlines() if line.strip() and not line.startswith("#")]
 
 
 def test_the_container_runs_as_a_user_without_rights():
@@ -201,7 +204,7 @@ def test_the_container_runs_as_a_user_without_rights():
     final = lines[max(place for place, (name, _) in enumerate(lines) if name == "FROM") :]
     (user,) = (rest for name, rest in final if name == "USER")
     assert [int(number) > 0 for number in user.split(":")] == [True, True]
-    assert ("ENTRYPOINT", '["safetab"]') in final
+    assert ["ENTRYPOINT", '["safetab"]'] in final
     assert not [name for name, _ in final if name in {"RUN", "EXPOSE", "ADD"}]  # nothing is fetched into the image
 
 
@@ -293,7 +296,13 @@ def test_the_pipeline_needs_to_know_whose_account_a_run_belongs_to(named, tmp_pa
     assert (refused.returncode, "Name the spend log of these people, and these people" in refused.stderr) == (2, True)
 
 
-@pytest.mark.parametrize(("said", "folder"), [("true", "public"), ("false", "to-review")])
+@pytest.mark.parametrize(
+    ("said", "folder"),
+    cases_of("""
+        true | public
+        false | to-review
+    """),
+)
 def test_the_pipeline_calls_public_only_what_may_be_released(said, folder, tmp_path, out, monkeypatch):
     command = tmp_path / "safetab"
     made = f'case $1 in run) mkdir -p "$4/release" ;; verify) echo \'  "for_release": {said},\' ;; esac\n'
@@ -335,16 +344,17 @@ def test_a_release_that_is_ready_has_no_faults():
 
 
 @pytest.mark.parametrize(
-    ("version", "changelog", "citation", "fault"),
-    [
-        ("2.0.0", CHANGELOG.format("- New.\n\n"), CITATION, "changes are still under Unreleased"),
-        ("2.1.0", CHANGELOG.format(""), CITATION.replace("2.0.0", "2.1.0"), 'has no "## 2.1.0 - DATE"'),
-        ("2.0.0", CHANGELOG.format(""), CITATION.replace("2.0.0", "1.9.0"), "has no line 'version: 2.0.0'"),
-        ("2.0.0", CHANGELOG.format(""), CITATION.replace("01-02", "01-03"), "has no line 'date-released: 2030-01-02'"),
-    ],
+    ("version", "unreleased", "cited", "changed", "fault"),
+    values_of(r"""
+        "2.0.0" | "- New.\n\n" | "" | "" | "changes are still under Unreleased"
+        "2.1.0" | "" | "2.0.0" | "2.1.0" | 'has no "## 2.1.0 - DATE"'
+        "2.0.0" | "" | "2.0.0" | "1.9.0" | "has no line 'version: 2.0.0'"
+        "2.0.0" | "" | "01-02" | "01-03" | "has no line 'date-released: 2030-01-02'"
+    """),
 )
-def test_what_is_not_ready_for_a_release_is_told(version, changelog, citation, fault):
-    assert fault in "\n".join(release.faults(version, changelog, citation))
+def test_what_is_not_ready_for_a_release_is_told(version, unreleased, cited, changed, fault):
+    found = release.faults(version, CHANGELOG.format(unreleased), CITATION.replace(cited, changed))
+    assert fault in "\n".join(found)
 
 
 def test_a_release_has_its_notes_and_the_checksums_of_all_files(tmp_path, monkeypatch):
@@ -364,15 +374,16 @@ PUBLISHED = {"Repository": "https://example.org/safetab"}
 
 
 @pytest.mark.parametrize(
-    ("urls", "page", "text", "fault"),
-    [
-        ({}, "README.md", "", "[project.urls] has no Repository"),
-        (PUBLISHED, "SECURITY.md", "Write to somebody.", "SECURITY.md: has no address"),
-        (PUBLISHED, "README.md", "safetab isn't published yet.", "README.md: says that"),
-        (PUBLISHED, "docs/how-to/install.md", "It isn't published yet.", "install.md: says that"),
-    ],
+    ("is_published", "page", "text", "fault"),
+    values_of("""
+        False | "README.md" | "" | "[project.urls] has no Repository"
+        True | "SECURITY.md" | "Write to somebody." | "SECURITY.md: has no address"
+        True | "README.md" | "safetab isn't published yet." | "README.md: says that"
+        True | "docs/how-to/install.md" | "It isn't published yet." | "install.md: says that"
+    """),
 )
-def test_a_release_needs_an_address_that_faults_are_told_to(urls, page, text, fault):
+def test_a_release_needs_an_address_that_faults_are_told_to(is_published, page, text, fault):
+    urls = PUBLISHED if is_published else {}
     ready = {"SECURITY.md": f"Write to {PUBLISHED['Repository']}/security."}
     assert list(release.missing_addresses(PUBLISHED, lambda name: ready.get(name, ""))) == []
     assert fault in "\n".join(release.missing_addresses(urls, lambda name: (ready | {page: text}).get(name, "")))

@@ -7,6 +7,7 @@ import pytest
 
 from docs.pictures.pictured import PAGES, TERMINALS, Terminal
 from docs.pictures.terminal import page_of
+from tests.cases import cases_of
 from tests.conftest import PROJECT
 
 PICTURES = PROJECT / "docs" / "pictures"
@@ -39,8 +40,7 @@ def test_the_picture_of_a_terminal_is_wide_enough_to_read_and_small(terminal):
 
 
 def page_with(folder, *shown, before=(), exit_code=0):
-    picture = page_of(Terminal("one", shown, before, exit_code), folder)
-    return (folder / picture.page).read_text()
+    return (folder / page_of(Terminal("one", shown, before, exit_code), folder).page).read_text()
 
 
 def test_commands_and_what_they_print_are_on_the_page_with_their_colours(tmp_path):
@@ -64,7 +64,13 @@ def test_each_page_begins_in_an_empty_folder(tmp_path):
         assert re.sub("<[^>]*>", "", page_with(tmp_path, "ls -1")).splitlines()[-4:] == ["$ ls -1", "demo", "nz", ""]
 
 
-@pytest.mark.parametrize(("command", "reason"), [("exit 3", "ended with 3"), ("pwd", "names a folder of this machine")])
+@pytest.mark.parametrize(
+    ("command", "reason"),
+    cases_of("""
+        exit 3 | ended with 3
+        pwd | names a folder of this machine
+    """),
+)
 def test_a_command_that_fails_or_names_a_folder_is_not_pictured(command, reason, tmp_path):
     with pytest.raises(AssertionError, match=reason):
         page_with(tmp_path, command)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cases import cases_of
 from tests.conftest import PROJECT
 
 SUFFIXES = {"src": {".py", ".toml", ".js", ".html", ".css"}, "docs": {".py", ".md", ".ipynb", ".css"}}
@@ -122,6 +123,6 @@ def test_plain_sentences_pass(phrase):
 
 
 def test_every_kind_of_file_is_read(written):
-    kinds = {(path.parts[0], path.suffix) for path in written}
-    assert kinds >= {("src", ".py"), ("src", ".js"), ("src", ".html"), ("docs", ".md"), ("docs", ".ipynb")}
+    kinds = {f"{path.parts[0]} {path.suffix}" for path in written}
+    assert kinds >= {*cases_of("src .py | src .js | src .html | docs .md | docs .ipynb")[0]}
     assert {Path(name) for name in PAGES} <= set(written)

@@ -5,6 +5,7 @@ import re
 
 import pytest
 
+from tests.cases import values_of
 from tests.conftest import PROJECT
 
 FOLDERS = ("src", "tests", "benchmarks", "docs", "supply_chain", "reproduction", "examples", "tools")
@@ -154,23 +155,26 @@ def test_no_module_uses_a_private_name_of_a_library():
 @pytest.mark.parametrize(
     "source",
     [
-        "import typer._coercion",
-        "from typer._coercion import build_runtime_param",
-        "from typer import _coercion",
-        "import numba.core.caching",
-        "from numba.core import caching",
-        "from importlib import import_module\nimport_module('numba.core.caching')",
-        "import atexit\natexit._run_exitfuncs()",
-        "import numba\nnumba.core.config.CACHE_DIR",
-        "import pyarrow as pa\npa._compute",
-        "import pyarrow.parquet as pq\npq.core._parquet",
-        "from pyspark import SparkContext\nSparkContext._gateway",
-        "from pyspark import SparkContext\nSparkContext._ours",
-        "def of(session):\n    return session._jvm",
-        "def of(session):\n    return session.sparkContext._jsc.hadoopConfiguration()",
-        "import numba\ndef of(loop):\n    numba.njit(loop)._cache = None",
-        "def of(parameter):\n    return getattr(parameter, '_runtime_param', None)",
-        "if True:\n    def late():\n        from rich import _console",
+        source
+        for [source] in values_of(r"""
+            "import typer._coercion"
+            "from typer._coercion import build_runtime_param"
+            "from typer import _coercion"
+            "import numba.core.caching"
+            "from numba.core import caching"
+            "from importlib import import_module\nimport_module('numba.core.caching')"
+            "import atexit\natexit._run_exitfuncs()"
+            "import numba\nnumba.core.config.CACHE_DIR"
+            "import pyarrow as pa\npa._compute"
+            "import pyarrow.parquet as pq\npq.core._parquet"
+            "from pyspark import SparkContext\nSparkContext._gateway"
+            "from pyspark import SparkContext\nSparkContext._ours"
+            "def of(session):\n    return session._jvm"
+            "def of(session):\n    return session.sparkContext._jsc.hadoopConfiguration()"
+            "import numba\ndef of(loop):\n    numba.njit(loop)._cache = None"
+            "def of(parameter):\n    return getattr(parameter, '_runtime_param', None)"
+            "if True:\n    def late():\n        from rich import _console"
+        """)
     ],
 )
 def test_a_private_name_that_is_planted_is_found(source):
@@ -181,14 +185,17 @@ def test_a_private_name_that_is_planted_is_found(source):
 @pytest.mark.parametrize(
     "source",
     [
-        "import os\nos._exit(0)",
-        "from __future__ import annotations",
-        "import safetab.engines\nsafetab.engines._ours",
-        "from safetab.engines import _ours",
-        "class A:\n    def of(self):\n        return self._own",
-        "def of(shown):\n    return shown._repr_html_()",
-        "def of(other):\n    return other._ours",
-        "import numpy\nnumpy.__version__",
+        source
+        for [source] in values_of(r"""
+            "import os\nos._exit(0)"
+            "from __future__ import annotations"
+            "import safetab.engines\nsafetab.engines._ours"
+            "from safetab.engines import _ours"
+            "class A:\n    def of(self):\n        return self._own"
+            "def of(shown):\n    return shown._repr_html_()"
+            "def of(other):\n    return other._ours"
+            "import numpy\nnumpy.__version__"
+        """)
     ],
 )
 def test_a_name_of_our_own_and_a_public_one_are_no_finding(source):

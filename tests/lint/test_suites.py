@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import pytest
 
+from tests.cases import values_of
 from tests.conftest import PROJECT, SUITES, in_random_order, some_cases
 from tests.lint.texts import text_of
 
@@ -51,7 +52,14 @@ def test_what_marks_for_a_module_is_known_to_the_suite():
 
 @pytest.mark.parametrize(
     ("count", "kept"),
-    [(1, [0]), (2, [0, 9]), (3, [0, 4, 9]), (4, [0, 3, 6, 9]), (10, [*range(10)]), (99, [*range(10)])],
+    values_of("""
+        1 | [0]
+        2 | [0, 9]
+        3 | [0, 4, 9]
+        4 | [0, 3, 6, 9]
+        10 | [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]
+        99 | [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]
+    """),
 )
 def test_some_cases_of_a_test_are_spread_over_all(count, kept):
     items = [Item(nodeid=f"a.py::test_a[{case}]", case=case) for case in range(10)]

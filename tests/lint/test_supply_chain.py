@@ -148,8 +148,7 @@ def test_without_a_database_nothing_is_claimed(content, tmp_path, monkeypatch, c
     monkeypatch.setenv("OSV_ZIP", str(tmp_path / "all.zip"))
     is_read = content is not None and content.startswith(b"PK")
     assert faults.main() == (0 if is_read else 3)
-    printed = capsys.readouterr()
-    assert ("Nothing was checked" in printed.err) is not is_read
+    assert ("Nothing was checked" in capsys.readouterr().err) is not is_read
 
 
 def test_without_internet_there_is_a_sentence(monkeypatch, capsys):

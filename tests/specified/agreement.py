@@ -18,8 +18,7 @@ def inputs_of(parameters, data):
 
 def engine_of(inputs, folder, threads=2):
     """The local engine, whose temporary files lie in the folder."""
-    settings = EngineSettings(folder, threads=threads)
-    return LocalBackend(settings, lambda _: None).engine(inputs.records, inputs.files)
+    return LocalBackend(EngineSettings(folder, threads=threads), lambda _: None).engine(inputs.records, inputs.files)
 
 
 def findings(parameters, data, threads=2):
@@ -93,8 +92,7 @@ def _of_level(judge, triple, plan, engine):
     # k records of a unit move s counts by k each
     yield from differing(f"sensitivity of {about}", found_norms, (most * stability, most * most * stability))
     groups = [(area, code) for area in found_ids for code in found_codes]
-    totals = engine.totals(plan)
-    found = {groups[at]: row[0] for at, row in _rows(totals)}
+    found = {groups[at]: row[0] for at, row in _rows(engine.totals(plan))}
     yield from differing(f"totals of {about}", found, judge.totals(triple.groups, label))
     every = np.arange(len(groups))
     ids_of_shapes = {shape["label"]: shape["id"] for shape in judge.families[triple.family]["shapes"]}

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from tests.cases import values_of
 from tests.worlds.specified.small_world import NZ, PEOPLE, write_specification
 
 SECRET = "qZ7"
@@ -42,7 +43,7 @@ class BrokenRecords(NamedTuple):
 def write_parquet(data, parts=1):
     """Write the records as Parquet instead, in a folder of files if there are several parts."""
     path = data / "people.csv"
-    header, *rows = [line.split(",") for line in path.read_text(encoding="utf-8").splitlines()]
+    header, *rows = [line.split(",") for line in path.read_text("utf-8").splitlines()]
     path.unlink()
     if parts > 1:
         (data / "people").mkdir()
@@ -55,14 +56,16 @@ def write_parquet(data, parts=1):
 _ENUM = 'type = "string", constraints = { enum = ["0", "1"] }'
 _RESIDENT = NZ[NZ.index("where =") : NZ.index(_ENUM) + len(_ENUM)]
 _CHANGES = {
-    "no gaps": ('"99999"]', '"99999"]\ngaps = "skipped"'),
-    "boolean": (_RESIDENT, _RESIDENT.replace('= "1"', "= true").replace(_ENUM, 'type = "boolean"')),
-    "pattern": ('"99999"]', '"99999"]\npattern = "[1239].*"'),
-    "cut": ('"99999"]', '"99999"]\nfirst = 5'),
-    "few values": ('file = "people"', 'file = "people"\nmissing = ["", "NA"]'),
-    "one used": ("stage_1 = 0.1", "stage_1 = 0.1\nuse = { ethnicity = 1 }"),
-    "unit": ('file = "people"', 'file = "people"\nunit = { name = "patient", column = "SA1", most_records = 3 }'),
-}
+    name: (before, after)
+    for name, before, after in values_of(r"""
+        "no gaps" | '"99999"]' | '"99999"]\ngaps = "skipped"'
+        "pattern" | '"99999"]' | '"99999"]\npattern = "[1239].*"'
+        "cut" | '"99999"]' | '"99999"]\nfirst = 5'
+        "few values" | 'file = "people"' | 'file = "people"\nmissing = ["", "NA"]'
+        "one used" | "stage_1 = 0.1" | "stage_1 = 0.1\nuse = { ethnicity = 1 }"
+        "unit" | 'file = "people"' | 'file = "people"\nunit = { name = "patient", column = "SA1", most_records = 3 }'
+    """)
+} | {"boolean": (_RESIDENT, _RESIDENT.replace('= "1"', "= true").replace(_ENUM, 'type = "boolean"'))}
 _CASES = """
 an unknown area | SA1 | area | FIRST -> SECRET,1,34,1,11111,,
 no area | SA1 | area | FIRST -> ,1,34,1,11111,,

@@ -27,7 +27,7 @@ def read_keys(parameters):
 
 
 def _toml(path):
-    return tomllib.loads(path.read_text(encoding="utf-8"), parse_float=Fraction)
+    return tomllib.loads(path.read_text("utf-8"), parse_float=Fraction)
 
 
 def read_table(path):

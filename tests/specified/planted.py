@@ -75,8 +75,7 @@ def a_pass_measured_with_the_budget_of_another_pass(patch):
     def of_the_first(config, of_family, level, *rest):
         budgets = of_family.budgets
         same = [each for each in budgets if each.iterations == level.iterations and budgets[each] > 0]
-        wrong = replace(of_family, budgets={**budgets, level: budgets[same[0]]})
-        return original(config, wrong, level, *rest)
+        return original(config, replace(of_family, budgets={**budgets, level: budgets[same[0]]}), level, *rest)
 
     patch.setattr(planner_module, "level_design", of_the_first)
 

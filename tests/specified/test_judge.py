@@ -3,9 +3,10 @@
 import pytest
 
 from tests.brute_force import SUBSTATE, BruteForce
+from tests.cases import cases_of, values_of
 from tests.specified.judge import UNIT, Judge
 from tests.worlds.specified.of_bureau import as_specification
-from tests.worlds.specified.small_world import AREAS, PEOPLE, nz_keys, of_lists, write_specification
+from tests.worlds.specified.small_world import AREAS, PEOPLE, nz_keys, of_lists, of_units, write_specification
 
 
 def judged(folder, keys=None, *given):
@@ -54,15 +55,12 @@ def test_cells_are_genders_by_ranges_of_age(tmp_path):
 
 
 def test_the_first_answers_count_if_others_are_not_used(tmp_path):
-    keys = nz_keys()
-    keys["privacy"]["use"] = {"ethnicity": 1}
-    found = totals(judged(tmp_path, keys), "level 1", "nation")
+    found = totals(judged(tmp_path, nz_keys("privacy.use.ethnicity = 1")), "level 1", "nation")
     assert found == "NZ 1: 3, NZ 1-only: 3, NZ 2: 1, NZ 2-only: 1, NZ 3: 2, NZ 3-only: 2"
 
 
 def test_longer_codes_are_cut_and_lists_are_split(tmp_path):
-    keys = nz_keys()
-    keys["classifications"]["ethnicity"] |= {"first": 5}
+    keys = nz_keys("classifications.ethnicity.first = 5")
     people = PEOPLE.replace("33111", "33111.x")
     assert totals(judged(tmp_path / "cut", keys, people), "level 2", "nation").endswith("NZ 33: 1")
     keys = of_lists(first=5)
@@ -77,11 +75,10 @@ def test_longer_codes_are_cut_and_lists_are_split(tmp_path):
 
 
 def test_passes_count_their_own_records(tmp_path):
-    keys = nz_keys()
-    keys["areas"]["passes"] = [
-        {"name": "one", "title": "One", "where": {"REGC": "01"}, "levels": {"sa2": "S1", "nation": "N1"}},
-        {"name": "two", "title": "Two", "where": {"REGC": ["02"], "TA": "none"}, "levels": {"nation": "N2"}},
-    ]
+    keys = nz_keys("""areas.passes = [
+        { name = "one", title = "One", where = { REGC = "01" }, levels = { sa2 = "S1", nation = "N1" } },
+        { name = "two", title = "Two", where = { REGC = ["02"], TA = "none" }, levels = { nation = "N2" } },
+    ]""")
     judge = judged(tmp_path, keys)
     assert judge.records_of_passes() == {"one": 4, "two": 2}
     assert [label.label for label in judge.labels] == ["N1", "S1", "N2"]
@@ -89,11 +86,9 @@ def test_passes_count_their_own_records(tmp_path):
 
 
 def test_what_is_no_value_counts_as_another(tmp_path):
-    keys = nz_keys()
+    keys = nz_keys('areas.other = ["7000004"]')
     keys["records"]["fields"][3]["other"] = "3"
-    keys["areas"]["other"] = ["7000004"]
-    people = PEOPLE.replace("7000001,1,34,1", "abroad,1,34,x")
-    judge = judged(tmp_path, keys, people)
+    judge = judged(tmp_path, keys, PEOPLE.replace("7000001,1,34,1", "abroad,1,34,x"))
     assert "02 1: 2" in totals(judge, "level 1", "region")
     cells = judge.cells("level 1", judge.label("sa2"), "gender and age", "E2")
     assert cells["s3", "1"]["another gender", (15, 64)] == 1
@@ -101,9 +96,15 @@ def test_what_is_no_value_counts_as_another(tmp_path):
 
 def test_lines_that_no_other_divides_are_cells(tmp_path):
     keys = nz_keys()
-    lines = [("all", ["1", "2", "3"]), ("m", ["1"]), ("not m", ["2", "3"]), ("f", ["2"]), ("x", ["3"])]
+    lines = values_of("""
+        "all" | ["1", "2", "3"]
+        "m" | ["1"]
+        "not m" | ["2", "3"]
+        "f" | ["2"]
+        "x" | ["3"]
+    """)
     written = [{"label": label, "values": values, "stub": label, "words": label} for label, values in lines]
-    shapes = [["all"], ["all", "m", "not m"], ["all", "m", "not m", "f", "x"]]
+    shapes = cases_of("all\n all | m | not m\n all | m | not m | f | x")
     keys["tables"] = [
         {
             "name": "gender",
@@ -123,21 +124,24 @@ def test_lines_that_no_other_divides_are_cells(tmp_path):
     assert judge.cells("level 2", nation, "gender", "G2")["NZ", "31"] == {("m",): 1, ("f",): 0, ("x",): 1}
 
 
-@pytest.mark.parametrize(("use", "level_1", "level_2"), [(1, 2, 1), (2, 2, 2), (3, 3, 3)])
+@pytest.mark.parametrize(
+    ("use", "level_1", "level_2"),
+    values_of("""
+        1 | 2 | 1
+        2 | 2 | 2
+        3 | 3 | 3
+    """),
+)
 def test_stability_by_hand(tmp_path, use, level_1, level_2):
     """With one answer, a person is in a group and its only-group; with three, in three groups of level 1."""
-    keys = nz_keys()
-    keys["privacy"]["use"] = {"ethnicity": use}
-    judge = judged(tmp_path, keys)
+    judge = judged(tmp_path, nz_keys(f"privacy.use.ethnicity = {use}"))
     for level, expected in (("level 1", level_1), ("level 2", level_2)):
         assert judge.stability(level, judge.label("ta")) == expected
         assert judge.stability_by_brute_force(level, judge.label("ta")) == expected
 
 
 def test_a_unit_with_more_records_than_allowed_breaks_a_rule(tmp_path):
-    keys = nz_keys()
-    keys["records"]["fields"].append({"name": "PID", "type": "string"})
-    keys["records"]["unit"] = {"name": "patient", "column": "PID", "most_records": 2}
+    keys = of_units("PID", 2)
     header, *rows = PEOPLE.splitlines()
     lines = [f"{header},PID", *(f"{row},{'a' if place < 3 else place}" for place, row in enumerate(rows))]
     assert judged(tmp_path / "3", keys, "\n".join(lines)).broken == {("PID", UNIT): 1}

@@ -4,6 +4,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from tests.cases import cases_of
 from tests.inside import (
     _overlap,
     groups_overlap,
@@ -17,16 +18,16 @@ from tests.specified.agreement import differences, errors
 from tests.specified.judge import Judge
 from tests.worlds.specified.small_world import PEOPLE, nz_keys, of_lists, write_specification
 
-LISTS = [
-    ["11111"],
-    ["11111", "21111"],
-    ["31111", "33111"],
-    ["12411", "11111", "12411"],
-    ["21111", "94444"],
-    ["21111"],
-    ["31111", "11111", "21111"],
-    ["99999"],
-]
+LISTS = cases_of("""
+    11111
+    11111 | 21111
+    31111 | 33111
+    12411 | 11111 | 12411
+    21111 | 94444
+    21111
+    31111 | 11111 | 21111
+    99999
+""")
 
 
 def write_lists(folder, lists, **of_classification):
@@ -65,8 +66,7 @@ def test_an_answer_that_is_missing_inside_a_list_is_a_gap(tmp_path):
 
 
 def test_a_separator_inside_an_answer_divides_nothing(tmp_path):
-    wrong = write_lists(tmp_path / "wrong", [["11111;21111"], *LISTS[1:]])
-    assert len(errors(*wrong)) == 1
+    assert len(errors(*write_lists(tmp_path / "wrong", [["11111;21111"], *LISTS[1:]]))) == 1
 
 
 @pytest.mark.parametrize(

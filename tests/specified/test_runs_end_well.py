@@ -9,6 +9,7 @@ from operator import getitem
 import pytest
 
 import safetab
+from tests.cases import values_of
 from tests.inside import NOT_UTF_8_PATH, InvalidInput
 from tests.specified.test_worlds import SMALL_WORLDS
 from tests.worlds.specified.changed_worlds import (
@@ -45,7 +46,7 @@ def released(world, out, spend_log=None):
 
 def states_in(log):
     """What the lines of a spend log after its first say of runs."""
-    lines = log.read_text(encoding="utf-8").splitlines()[1:] if log.exists() else []
+    lines = log.read_text("utf-8").splitlines()[1:] if log.exists() else []
     return [json.loads(line)["state"] for line in lines]
 
 
@@ -75,12 +76,13 @@ def run_odd_world(folder, seed, oddity):
 @pytest.mark.parametrize("selector", SELECTORS)
 @pytest.mark.parametrize("is_beside_another", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_totals_alone_are_released_with_every_selector(tmp_path, selector, is_beside_another):
-    keys = nz_keys()
-    alone = {"name": "people", "detail": "nothing", "shapes": [{"id": "P1", "label": "people", "title": "Total"}]}
-    of_alone = {"groups": "level 1", "areas": ["nation", "ta"], "budget": 1, "tables": "people"}
+    keys = nz_keys("""
+        tables = [{ name = "people", detail = "nothing", shapes = [{ id = "P1", label = "people", title = "Total" }] }]
+        privacy.levels = [{ groups = "level 1", areas = ["nation", "ta"], budget = 1, tables = "people" }]
+    """)
     keys["privacy"]["levels"][0]["tables"] = "gender and age"
-    for listed, one in ((keys["tables"], alone), (keys["privacy"]["levels"], of_alone)):
-        listed[:] = [*listed, one] if is_beside_another else [one]
+    for listed in keys["tables"], keys["privacy"]["levels"]:
+        del listed[: not is_beside_another]
     world = write_specification(tmp_path, keys)
     with_selector(world, selector, Choices(0))
     assert released(world, tmp_path / "out")
@@ -113,10 +115,8 @@ def test_a_selector_runs_with_some_constructs(tmp_path):
 
 @pytest.mark.parametrize("negatives", ["zero", "withheld"])
 def test_budgets_for_which_there_is_no_group_end_in_an_empty_release(tmp_path, negatives):
-    keys = nz_keys()
-    keys["groups"]["lists"] = {"common": {"areas": ["sa2"]}}
+    keys = nz_keys(f'groups.lists.common.areas = ["sa2"]\n privacy.negatives = "{negatives}"')
     keys["privacy"]["levels"][0]["areas"] = ["nation", "region"]
-    keys["privacy"]["negatives"] = negatives
     assert released(write_specification(tmp_path, keys), tmp_path / "out")
 
 
@@ -142,24 +142,21 @@ def test_a_heading_in_another_encoding_is_a_finding_of_every_command(tmp_path, c
         getattr(safetab, command)(*given)
 
 
-LONG = "x" * 100_000
-
-
 @pytest.mark.parametrize(
     ("path", "text", "message"),
-    [
-        (("about", "title"), LONG, "about.title: 100,000 characters; 1,000 are the most."),
-        (("tables", 0, "detail"), LONG, r"tables\[1\].detail: 100,000 characters; 100 are the most."),
-        (("areas", "levels", 1, "noun"), LONG, r"areas.levels\[2\].noun: 100,000 characters; 1,000 are the most."),
-        (("areas", "levels", 0, "whole"), LONG, r"areas.levels\[1\].whole: 100,000 characters; 1,000 are the most."),
-        (("areas", "levels", 0, "whole"), "x" * 65, "an id has at most 64 bytes and no blank around it"),
-        (("areas", "levels", 0, "whole"), " NZ", "an id has at most 64 bytes and no blank around it"),
-    ],
+    values_of(r"""
+        ("about", "title") | 100_000 | "about.title: 100,000 characters; 1,000 are the most."
+        ("tables", 0, "detail") | 100_000 | r"tables\[1\].detail: 100,000 characters; 100 are the most."
+        ("areas", "levels", 1, "noun") | 100_000 | r"areas.levels\[2\].noun: 100,000 characters; 1,000 are the most."
+        ("areas", "levels", 0, "whole") | 100_000 | r"areas.levels\[1\].whole: 100,000 characters; 1,000 are the most."
+        ("areas", "levels", 0, "whole") | 65 | "an id has at most 64 bytes and no blank around it"
+        ("areas", "levels", 0, "whole") | " NZ" | "an id has at most 64 bytes and no blank around it"
+    """),
 )
 def test_a_text_of_absurd_length_and_an_id_that_is_none_are_refused(tmp_path, path, text, message):
     keys = nz_keys()
     *inside, last = path
-    reduce(getitem, inside, keys)[last] = text
+    reduce(getitem, inside, keys)[last] = text if isinstance(text, str) else "x" * text
     with pytest.raises(InvalidInput, match=message):
         safetab.plan(*write_specification(tmp_path, keys))
 

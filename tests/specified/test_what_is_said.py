@@ -5,7 +5,7 @@ from hashlib import sha256
 
 import pytest
 
-from tests.cases import cases_of
+from tests.cases import cases_of, values_of
 from tests.commands import cli, done
 from tests.inside import plan_as_json, plan_of_files, privacy_of, read_inputs, run_files, stabilities_in_words
 from tests.specified.agreement import differences
@@ -56,7 +56,7 @@ def test_plan_and_manifest_list_both_specifications_of_a_like(tmp_path):
     own = {name: each for name, each in nz_keys().items() if name not in {"areas", "classifications", "groups"}}
     borrower = lender.parent / "borrower"
     borrower.mkdir()
-    (borrower / "census.toml").write_text('like = "../parameters/census.toml"\n' + toml_of(own), encoding="utf-8")
+    (borrower / "census.toml").write_text('like = "../parameters/census.toml"\n' + toml_of(own), "utf-8")
     paths = {"census.toml": borrower / "census.toml", "parameters/census.toml": lender / "census.toml"}
     paths |= {name: lender / name for name in ("areas.csv", "ethnicity.csv")}
     hashes = {name: sha256(path.read_bytes()).hexdigest() for name, path in paths.items()}
@@ -77,22 +77,27 @@ def test_public_files_inside_data_are_a_warning(tmp_path):
 def test_choices_are_written_with_the_use_that_was_given(use, tmp_path):
     keys = of_lists()
     keys["privacy"] |= {"use": use} if use else {}
-    plan = plan_of_files(*write_specification(tmp_path, keys)).require()
-    assert privacy_of(plan.config).use == use
+    assert privacy_of(plan_of_files(*write_specification(tmp_path, keys)).require().config).use == use
 
 
 def test_a_blank_line_hides_no_broken_rule(tmp_path):
     (case,) = (each for each in CASES if each.name == "an unknown category")
     parameters, data = case.write(tmp_path)
     file = data / "people.csv"
-    file.write_text(file.read_text(encoding="utf-8").replace("\n", "\n\n", 2), encoding="utf-8")
+    file.write_text(file.read_text("utf-8").replace("\n", "\n\n", 2), encoding="utf-8")
     found = read_inputs(parameters, data).errors
     assert found[0].message == "blank lines are only allowed at the end: 2 inside."
     assert [one.where for one in found] == ["", "GENDER"]
     assert SECRET not in str(found)
 
 
-@pytest.mark.parametrize(("unread", "told"), [(0, "Everything is valid."), (1, "Valid, with 1 warning.")])
+@pytest.mark.parametrize(
+    ("unread", "told"),
+    values_of("""
+        0 | "Everything is valid."
+        1 | "Valid, with 1 warning."
+    """),
+)
 def test_validation_ends_with_the_number_of_warnings(unread, told, tmp_path):
     keys = nz_keys()
     keys["records"]["fields"] += [{"name": "FLOOR", "type": "string"}] * unread
@@ -118,11 +123,17 @@ def test_published_totals_of_strangers_are_named_as_in_their_file(tmp_path):
     assert found.message == "nix at nation: not in the lists of groups."
 
 
-@pytest.mark.parametrize(("use", "counted"), [(1, [0, 1]), (2, [1, 1]), (3, [2, 1])])
+@pytest.mark.parametrize(
+    ("use", "counted"),
+    values_of("""
+        1 | [0, 1]
+        2 | [1, 1]
+        3 | [2, 1]
+    """),
+)
 def test_a_residual_code_is_an_answer_without_a_group(tmp_path, use, counted):
     """It may be followed by others, is enough where one is required, and takes one of the columns that are used."""
-    keys = nz_keys()
-    keys["privacy"]["use"] = {"ethnicity": use}
+    keys = nz_keys(f"privacy.use.ethnicity = {use}")
     people = "".join(f"7000001,1,34,1,{answers}\n" for answers in ("99999,21111,", "94444,,", "31111,94444,21111"))
     parameters, data = write_specification(tmp_path, keys, PEOPLE.splitlines(keepends=True)[0] + people)
     assert differences(parameters, data) == []

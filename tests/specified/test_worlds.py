@@ -4,6 +4,7 @@ from collections import Counter
 
 import pytest
 
+from tests.cases import cases_of
 from tests.specified.agreement import differences, differing
 from tests.specified.judge import Judge
 
@@ -11,15 +12,19 @@ SEEDS = range(64)
 LEAST_WORLDS = 2
 """How many of the worlds have each feature, at least."""
 FEATURES = {
-    *("key of 1", "key of 2", "key of 3", "digits", "nine", "long", "unicode", "RECORD = TABLE", "other area"),
-    *("many levels", "crossing", "put together", "nowhere", "smallest areas", "areas_parquet", "whole"),
-    *("passes", "areas in no pass", "pass by two columns", "two classifications", "shared column"),
-    *("same codes in two lists", "list column", "list<string>", "several answers", "one answer", "residual"),
-    *("pattern", "first", "not required", "gaps skipped", "use below the columns", "groups by files", "lists"),
-    *("totals only", "code_prefix", "any and only", "names repeat across levels", "three genders", "boolean"),
-    *("other value", "several families", "family of lines", "by 1", "by 2", "by 3", "suppress", "levels left out"),
-    *("where", "missing", "unread field", "unit", "csv", "txt", "csv_gz", "tabs", "parquet", "dictionary"),
-    *("folder of parts", "integers of Parquet", "booleans of Parquet", "byte-order mark", "crlf", "privacy.toml"),
+    feature
+    for line in cases_of("""
+        key of 1 | key of 2 | key of 3 | digits | nine | long | unicode | RECORD = TABLE | other area
+        many levels | crossing | put together | nowhere | smallest areas | areas_parquet | whole
+        passes | areas in no pass | pass by two columns | two classifications | shared column
+        same codes in two lists | list column | list<string> | several answers | one answer | residual
+        pattern | first | not required | gaps skipped | use below the columns | groups by files | lists
+        totals only | code_prefix | any and only | names repeat across levels | three genders | boolean
+        other value | several families | family of lines | by 1 | by 2 | by 3 | suppress | levels left out
+        where | missing | unread field | unit | csv | txt | csv_gz | tabs | parquet | dictionary
+        folder of parts | integers of Parquet | booleans of Parquet | byte-order mark | crlf | privacy.toml
+    """)
+    for feature in line
 }
 
 

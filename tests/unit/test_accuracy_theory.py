@@ -6,6 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from tests.cases import values_of
 from tests.conftest import SMALL_EXAMPLE
 from tests.inside import (
     COMBINED,
@@ -144,7 +145,7 @@ def test_selection_aware_coverage_is_a_sum_over_exact_probabilities_and_at_least
 
 def test_a_total_that_is_always_shown_has_the_interval_of_its_margin(theory, everywhere):
     assert theory.is_selected(TOTAL)
-    for shape in (SEX_BY_AGE_4, SEX_BY_AGE_23):
+    for shape in SEX_BY_AGE_4, SEX_BY_AGE_23:
         assert not theory.is_selected(shape)
         plain, covered = theory.error(TALLY_TOTAL, shape, SIZES).covered[1], theory.interval_covered(shape, SIZES)
         assert covered[1:] == pytest.approx(plain[1:])
@@ -176,7 +177,14 @@ def test_every_line_of_a_table_is_a_total_a_sex_marginal_or_a_cell_and_the_total
     sorts = sorts_of(PERSONS)
     assert [sort.label for sort in sorts] == ["total", "sex marginal", "cell", "combined total"]
     seen = [[sort.in_a_group(shape) for sort in sorts] for shape in PERSONS.shapes]
-    assert seen == [[1, 0, 0, 1], [1, 2, 8, 1], [1, 2, 18, 1], [1, 2, 46, 1]]
+    assert seen == values_of(
+        """
+        1 | 0 | 0 | 1
+        1 | 2 | 8 | 1
+        1 | 2 | 18 | 1
+        1 | 2 | 46 | 1
+        """
+    )
 
 
 def test_size_classes_begin_where_they_say():

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from tests.cases import values_of
 from tests.inside import Columns, begins_run, find_sorted, is_in_sorted, run_starts
 
 
@@ -21,13 +22,15 @@ def _people(*ages):
 
 @pytest.mark.parametrize(
     ("wanted", "positions", "found"),
-    [
-        ([3, 5], [1, 2], [True, True]),  # neighbours in both
-        ([9, 1], [3, 0], [True, True]),
-        ([0, 4, 10], None, [False, False, False]),
-        ([3, 4, 9], None, [True, False, True]),
-        ([], [], []),
-    ],
+    values_of(
+        """
+        [3, 5] | [1, 2] | [True, True]  # neighbours in both
+        [9, 1] | [3, 0] | [True, True]
+        [0, 4, 10] | None | [False, False, False]
+        [3, 4, 9] | None | [True, False, True]
+        [] | [] | []
+        """
+    ),
 )
 def test_values_are_found_in_a_rising_list(wanted, positions, found):
     rising = np.array([1, 3, 5, 9])

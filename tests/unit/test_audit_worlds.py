@@ -5,6 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from tests.cases import cases_of
 from tests.inside import (
     AUDITED_HOUSEHOLDS,
     AUDITED_PERSONS,
@@ -64,13 +65,15 @@ def test_a_change_of_one_number_of_the_configuration_is_seen(tmp_path):
     world = AUDITED_PERSONS.write(tmp_path / "w", AUDITED_PERSONS.population, {})
     plan, config = plan_of_files(world.parameters, world.data).require(), world.parameters / "config.json"
     written = config.read_text()
-    for changes in (
-        ("0.1275", "0.1276"),
-        ("[4, 8, 12]", "[4, 8, 13]"),
-        ("zcdp", "puredp"),
-        ('"01", ', ""),
-        ('"allow_negative_counts": true', '"allow_negative_counts": false'),
-        ('"reader": "csv"', '"reader": "cef"'),
+    for changes in cases_of(
+        """
+        0.1275 | 0.1276
+        [4, 8, 12] | [4, 8, 13]
+        zcdp | puredp
+        "01", |
+        "allow_negative_counts": true | "allow_negative_counts": false
+        "reader": "csv" | "reader": "cef"
+        """
     ):
         assert changes[0] in written
         config.write_text(written.replace(*changes, 1))
@@ -79,7 +82,7 @@ def test_a_change_of_one_number_of_the_configuration_is_seen(tmp_path):
 
 def drawn(noise):
     (family, *_), level = SAFETAB_P.families, US.levels[0]
-    rules = (PrivacyDefinition.ZCDP, Sensitivity.of_groups(1), Fraction(1, 200))
+    rules = PrivacyDefinition.ZCDP, Sensitivity.of_groups(1), Fraction(1, 200)
     shape = next(one for one in family.shapes if one.cells == noise.shape[1])
     event = MeasurementEvent(SAFETAB_P, family, level, Stage.STAGE_2, *rules)
     return DrawnNoise((event, shape), np.arange(len(noise)), np.zeros_like(noise), noise)
@@ -111,7 +114,7 @@ def test_the_plain_reader_of_a_specification_counts_as_a_person_does(tmp_path):
     plain, plan = PlainCensus(world), plan_of_files(world.parameters, world.data).require()
 
     def counts(label, groups, line):
-        names = (label, groups, "mood and age")
+        names = label, groups, "mood and age"
         (level,) = (
             one
             for one in plan.levels

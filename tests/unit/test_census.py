@@ -31,7 +31,7 @@ def test_levels_have_the_addresses_that_noise_depends_on():
 
 
 def test_values_that_were_sent_to_another_process_are_equal():
-    for value in (US_PASS, COUNTY, DETAILED, US.area_levels[2], US.lists[1], US.group_kinds[0], US.levels[3]):
+    for value in US_PASS, COUNTY, DETAILED, US.area_levels[2], US.lists[1], US.group_kinds[0], US.levels[3]:
         sent = pickle.loads(pickle.dumps(value))
         assert sent == value
         assert {value: 1}[sent] == 1
@@ -71,7 +71,7 @@ def test_an_id_does_not_say_what_is_around_if_a_kind_between_has_ids_of_its_own(
         return AreaKind(name, name, f"{name}s", name, ids, parent=parent, suppresses=True)
 
     region = kind("region", DigitIds(2))
-    for begins_with_parent, around in ((True, "44"), (False, None)):
+    for begins_with_parent, around in (True, "44"), (False, None):
         district = kind("district", DigitIds(4, begin_with_parent=begins_with_parent), region)
         ward = kind("ward", DigitIds(6, begin_with_parent=True), district)
         assert ward.id_around("440701", district) == "4407"
@@ -83,7 +83,7 @@ def test_ids_are_texts_with_numbers():
     assert DigitIds(5).number("01001") == 1001
     names = TextIds(("B", "a", "\N{LATIN SMALL LETTER E WITH ACUTE}"))
     assert [names.number(names.text(number)) for number in range(3)] == [0, 1, 2]
-    for ids, wrong in ((DigitIds(5), "1001"), (DigitIds(5), "x1001"), (names, "b")):
+    for ids, wrong in (DigitIds(5), "1001"), (DigitIds(5), "x1001"), (names, "b"):
         with pytest.raises(ValueError, match="must be"):
             ids.number(wrong)
     with pytest.raises(ValueError, match="sorted as UTF-8"):

@@ -9,6 +9,7 @@ import typer
 
 import safetab
 from safetab.cli.main import app
+from tests.cases import cases_of
 from tests.inside import SAFETAB_P
 
 SAME = (
@@ -16,25 +17,25 @@ SAME = (
     " report rerelease run sign site spend status synthesize validate verify"
 )
 OTHERS = """
-cef blocks = blocks_with_units
-cef convert = convert
-coterminous = rerelease
-selftest = audit
-show = open_release
-tune budget = tuning.least_budget
-tune codes = tuning.multiplicities
-tune curve = tuning.tuning_of
-tune levels = tuning.tuning_of
-tune margins = tuning.best_margins
-tune noise = tuning.compare_noises
-tune table-moe = tuning.tuning_of
-tune table-thresholds = tuning.tuning_of
-tune threshold = tuning.threshold_for
+cef blocks | blocks_with_units
+cef convert | convert
+coterminous | rerelease
+selftest | audit
+show | open_release
+tune budget | tuning.least_budget
+tune codes | tuning.multiplicities
+tune curve | tuning.tuning_of
+tune levels | tuning.tuning_of
+tune margins | tuning.best_margins
+tune noise | tuning.compare_noises
+tune table-moe | tuning.tuning_of
+tune table-thresholds | tuning.tuning_of
+tune threshold | tuning.threshold_for
 """
 """Commands whose function has another name: it has these checks and more, or answers in more ways."""
 
 FUNCTIONS = {name: name.replace("-", "_") for name in SAME.split()}
-FUNCTIONS |= dict(line.split(" = ") for line in OTHERS.strip().splitlines())
+FUNCTIONS |= dict(cases_of(OTHERS))
 
 OPTIONS = {
     "sign": {"--new-key": "new_key"},
@@ -72,9 +73,6 @@ def test_every_option_of_a_command_is_an_argument_or_a_function():
         assert all(callable(attrgetter(function)(safetab)) for function in others.values())
 
 
-"""Options that do something else than their command, and have functions of their own."""
-
-
 def test_no_room_of_the_package_has_the_name_of_a_function():
     """It would take the function's place as soon as it is imported."""
     assert {one.name for one in pkgutil.iter_modules(safetab.__path__)} & {*safetab.__all__} <= {"tuning"}
@@ -94,7 +92,7 @@ def test_older_names_of_values_and_methods_warn_at_the_line_that_uses_them():
         safetab.validate("no parameters", "no data", engine="duckdb")
     assert caught[0].filename == __file__
     answers = safetab.Answers((), product=SAFETAB_P)
-    for result, name in ((answers, "answers"), (safetab.Areas(()), "areas"), (safetab.Groups(()), "groups")):
+    for result, name in (answers, "answers"), (safetab.Areas(()), "areas"), (safetab.Groups(()), "groups"):
         with pytest.warns(DeprecationWarning, match=rf"\.{name} is an older name of \w+\.items") as caught:
             assert getattr(result, name) == ()
         assert caught[0].filename == __file__

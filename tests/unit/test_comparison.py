@@ -3,10 +3,11 @@
 import numpy as np
 import pyarrow as pa
 
+from tests.cases import values_of
 from tests.inside import SAFETAB_H, SAFETAB_P, comparison_table
 
-NAMES = ("given", "other")
-COUNTY = ("COUNTY", "Detailed", SAFETAB_P.families[0].name)
+NAMES = "given", "other"
+COUNTY = "COUNTY", "Detailed", SAFETAB_P.families[0].name
 
 
 def row(configuration, size_from=20, **figures):
@@ -58,12 +59,14 @@ def test_many_classes_of_the_same_noise_neither_gain_nor_lose():
 
 def test_a_real_difference_shows_unless_the_level_is_measured_alike():
     far = errors(1.0, 1.2)
-    for given, other, expected in (
-        ({}, far, "gain"),
-        (far, {}, "lose"),
-        ({"published_share": 0.2}, {"published_share": 0.9}, "gain"),
-        ({"published_share": 0.2}, errors(40.0, 50.0), "mixed"),
-        ({}, {"mean_absolute_error": 4.5}, "same"),
+    for given, other, expected in values_of(
+        """
+        {} | {"mean_absolute_error": 1.0, "root_mean_square_error": 1.2} | "gain"
+        {"mean_absolute_error": 1.0, "root_mean_square_error": 1.2} | {} | "lose"
+        {"published_share": 0.2} | {"published_share": 0.9} | "gain"
+        {"published_share": 0.2} | {"mean_absolute_error": 40.0, "root_mean_square_error": 50.0} | "mixed"
+        {} | {"mean_absolute_error": 4.5} | "same"
+        """
     ):
         assert verdict(given, other) == expected
     assert verdict({}, far, alike={COUNTY}) == "same"

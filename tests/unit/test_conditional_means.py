@@ -5,12 +5,25 @@ from fractions import Fraction
 import mpmath
 import pytest
 
+from tests.cases import cases_of
 from tests.inside import DiscreteGaussian
 from tests.noises import gaussian, laplace
 
+GAUSSIANS = """
+0.02 | 30
+2.25 | 80
+31.45 | 300
+625 | 1200
+"""
+LAPLACES = """
+1/3 | 150
+3.5 | 800
+40 | 6000
+"""
 NOISES = [
-    *((gaussian(of), most) for of, most in (("0.02", 30), ("2.25", 80), ("31.45", 300), (625, 1200))),
-    *((laplace(of), farthest) for of, farthest in (("1/3", 150), ("3.5", 800), (40, 6000))),
+    (noise(of), int(farthest))
+    for noise, table in ((gaussian, GAUSSIANS), (laplace, LAPLACES))
+    for of, farthest in cases_of(table)
 ]
 
 
@@ -27,7 +40,7 @@ def test_the_mean_of_large_noise_is_its_sum_term_by_term(noise, farthest):
         for value in range(farthest + 1):
             of = exponent(noise, value)
             weights[value] = weights[-value] = mpmath.exp(-mpmath.mpf(of.numerator) / of.denominator)
-        for at_least in (-40, -3, -1, 0, 1, 2, 9, 25):
+        for at_least in -40, -3, -1, 0, 1, 2, 9, 25:
             large = {value: weight for value, weight in weights.items() if value >= at_least}
             expected = sum(value * weight for value, weight in large.items()) / sum(large.values())
             ball = noise.mean_given_at_least(at_least)

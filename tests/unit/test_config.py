@@ -3,6 +3,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from tests.cases import lines_in, values_of
 from tests.inside import (
     DETAILED,
     PERSONS,
@@ -47,7 +48,18 @@ def test_every_key_is_read(world):
     assert config.families[0].thresholds[PR_COUNTY_REGIONAL] == Thresholds((5000, 20000, 150000))
 
 
-@pytest.mark.parametrize("text", ["0.159", "1e-3", "2.134E0", "0.1000000000000000055511151231257827", "1000000000"])
+@pytest.mark.parametrize(
+    "text",
+    lines_in(
+        """
+        0.159
+        1e-3
+        2.134E0
+        0.1000000000000000055511151231257827
+        1000000000
+        """
+    ),
+)
 def test_numbers_are_exact(text, world):
     world.edit("config.json", '"privacy_budget_p_level_2_tract": 0.2', f'"privacy_budget_p_level_2_tract": {text}')
     assert read(world).require().budget_of(TRACT_DETAILED) == Fraction(text)
@@ -85,14 +97,23 @@ def test_fewer_than_eight_race_codes_are_worth_a_warning(world):
 
 
 def test_a_group_that_reaches_a_threshold_gets_the_finer_table():
-    for thresholds, chosen in (
-        ((1_000, 5_000, 20_000), {-7: 0, 999: 0, 1_000: 1, 4_999: 1, 5_000: 2, 19_999: 2, 20_000: 3}),
-        ((10, 10, 10), {9: 0, 10: 3}),
+    for thresholds, chosen in values_of(
+        """
+        (1_000, 5_000, 20_000) | {-7: 0, 999: 0, 1_000: 1, 4_999: 1, 5_000: 2, 19_999: 2, 20_000: 3}
+        (10, 10, 10) | {9: 0, 10: 3}
+        """
     ):
         assert chosen_shapes(np.array([*chosen]), Thresholds(thresholds)).tolist() == [*chosen.values()]
     assert PERSONS.shapes == (TOTAL, SEX_BY_AGE_4, SEX_BY_AGE_9, SEX_BY_AGE_23)
 
 
 def test_tables_have_these_many_cells_ages_and_rows():
-    found = [(table.cells, table.divisions, len(table.file_rows.get("t2", ()))) for table in PERSONS.shapes]
-    assert found == [(1, 0, 0), (8, 4, 10), (18, 9, 20), (46, 23, 48)]
+    found = [[table.cells, table.divisions, len(table.file_rows.get("t2", ()))] for table in PERSONS.shapes]
+    assert found == values_of(
+        """
+        1 | 0 | 0
+        8 | 4 | 10
+        18 | 9 | 20
+        46 | 23 | 48
+        """
+    )

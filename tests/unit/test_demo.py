@@ -50,7 +50,7 @@ def test_a_tour_replaces_a_tour_and_makes_the_folders_around_it(tmp_path):
 def test_what_somebody_put_into_a_tour_stays(tmp_path):
     tour, thesis = tmp_path / "tour", "years of work"
     done("demo", tour)
-    for name in ("thesis.txt", "data/thesis.txt", "site/thesis.txt", "site-households/thesis.txt"):
+    for name in "thesis.txt", "data/thesis.txt", "site/thesis.txt", "site-households/thesis.txt":
         (tour / name).write_text(thesis)
         assert f"holds what safetab didn't write there: {name}." in refused("demo", tour, "--overwrite")
         assert (tour / name).read_text() == thesis
@@ -63,7 +63,7 @@ def test_what_somebody_put_into_a_tour_stays(tmp_path):
 
 def test_a_folder_with_made_up_people_is_not_therefore_a_tour(tmp_path):
     (tmp_path / "data").mkdir()
-    for name in ("data/SYNTHETIC", "thesis.txt"):
+    for name in "data/SYNTHETIC", "thesis.txt":
         (tmp_path / name).write_text("years of work")
     refused("demo", tmp_path, "--overwrite")
     assert (tmp_path / "thesis.txt").read_text() == "years of work"
@@ -82,7 +82,7 @@ def test_a_tour_without_a_browser_says_so_and_ends_well(has_display, tmp_path, o
         monkeypatch.setattr(webbrowser, "open", lambda _: False)
     else:
         monkeypatch.setattr(demo_module.sys, "platform", "linux")
-        for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"):
+        for name in "DISPLAY", "WAYLAND_DISPLAY", "BROWSER":
             monkeypatch.delenv(name, raising=False)
     assert "Can't open a browser here." in done("demo", tmp_path / "tour", "--open")
     assert (tmp_path / "tour/site/index.html").is_file()

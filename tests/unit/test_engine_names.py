@@ -28,7 +28,7 @@ def test_another_name_is_wrong_usage(tmp_path):
 
 
 def test_memory_says_what_it_bounds():
-    for command, text in ((RUN, "No effect with --engine local."), (VALIDATE, "No effect"), (ASSESS, "no effect here")):
+    for command, text in (RUN, "No effect with --engine local."), (VALIDATE, "No effect"), (ASSESS, "no effect here"):
         (option,) = (one for one in command if one.name == "memory")
         assert text in option.help
     assert "No effect with `engine` local" in inspect.getdoc(safetab.run)

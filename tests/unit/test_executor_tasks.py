@@ -107,7 +107,7 @@ def test_counts_do_not_depend_on_which_task_reads_whom(sent, world):
     people = people_of(world)
     at_once, apart = counted_in(sent, people), counted_in(sent, people[:50], [], people[:49:-1])
     inside = sum(row.split("|")[3] in {"01", "44", "72"} for row in people)
-    for rows in (at_once, apart):
+    for rows in at_once, apart:
         assert sum(counts.records for counts in counts_of_pieces(rows).values()) == inside
         assert len(counts_of_pieces(rows)) > 1
     assert by_atom(at_once, sent) == by_atom(apart, sent)
@@ -179,7 +179,7 @@ def test_tasks_read_a_specifications_records_as_the_local_engine_does(tmp_path):
 
 
 def test_every_atom_is_in_one_piece_and_no_piece_in_two_parts(encoding):
-    for wanted in (1, 7, 40):
+    for wanted in 1, 7, 40:
         pieces = pieces_of(encoding.parts, wanted)
         assert [piece.first_atom for piece in pieces[1:]] == [piece.end_atom for piece in pieces[:-1]]
         assert (pieces[0].first_atom, pieces[-1].end_atom) == (0, encoding.atom_count)
@@ -200,7 +200,7 @@ print(*{name.partition(".")[0] for name in set(sys.modules) - before} - set(sys.
 def test_the_extra_names_whatever_executors_import():
     """So that `pip install 'safetab[spark]'` is all that an executor needs."""
     project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
-    requirements = (*project["dependencies"], *project["optional-dependencies"]["spark"])
+    requirements = *project["dependencies"], *project["optional-dependencies"]["spark"]
     named = {re.match(r"[\w-]+", requirement)[0] for requirement in requirements}
     brought = {pin.name for lock in SHIPPED for pin in pins_of(lock)}
     assert {*NEEDED_PACKAGES, "pyspark"} <= named & brought

@@ -50,10 +50,8 @@ def test_no_file_is_called_damaged_for_want_of_memory(error, monkeypatch):
     assert findings.findings == ()
 
 
-OF_A_NETWORK_DISK = [
-    errno.ESTALE, errno.ETIMEDOUT, errno.ENOTCONN, errno.EREMOTEIO, errno.EHOSTDOWN, errno.ENODEV, errno.EBUSY,
-    errno.ECONNRESET,
-]  # fmt: skip
+OF_A_NETWORK_DISK = "ESTALE ETIMEDOUT ENOTCONN EREMOTEIO EHOSTDOWN ENODEV EBUSY ECONNRESET"
+REFUSALS = f"EMFILE EIO ENOSPC EINTR EROFS EDQUOT {OF_A_NETWORK_DISK}"
 
 
 def told_of(error, where):
@@ -72,13 +70,11 @@ class Told:
         raise_if_the_machine_failed(error)
 
 
-@pytest.mark.parametrize(
-    "number", [errno.EMFILE, errno.EIO, errno.ENOSPC, errno.EINTR, errno.EROFS, errno.EDQUOT, *OF_A_NETWORK_DISK]
-)
+@pytest.mark.parametrize("number", [getattr(errno, name) for name in REFUSALS.split()])
 def test_what_the_machine_refuses_is_no_damage_and_no_fault_of_a_file(number):
     words = os.strerror(number)
     of_arrow = OSError(f"IOError: reading failed. Detail: {words}")  # which may have no number
-    for error in (OSError(number, words), of_arrow):
+    for error in OSError(number, words), of_arrow:
         assert told_of(error, damage_as_invalid_input(Path("a-file"))).startswith(f"a-file can't be read: {words}")
         told = told_of(error, Told())
         assert told.startswith(f"the operating system reported: {words}")
@@ -88,19 +84,19 @@ def test_what_the_machine_refuses_is_no_damage_and_no_fault_of_a_file(number):
 def test_a_file_that_arrow_could_not_close_is_no_damaged_one():
     error, words = OSError("error closing file"), "a file could not be closed"
     assert told_of(error, damage_as_invalid_input(Path("a-file"))).startswith(f"a-file can't be read: {words}")
-    for where in (Told(), os_errors_as_run_failed()):
+    for where in Told(), os_errors_as_run_failed():
         assert told_of(error, where).startswith(f"the operating system reported: {words}. Nothing was written.")
 
 
 def test_what_cant_be_read_for_its_content_is_damage():
-    for error in (OSError("Couldn't deserialize thrift"), pa.ArrowInvalid("no magic bytes"), ValueError("a")):
+    for error in OSError("Couldn't deserialize thrift"), pa.ArrowInvalid("no magic bytes"), ValueError("a"):
         with pytest.raises(InvalidInput, match="is damaged"), damage_as_invalid_input(Path("a-file")):
             raise error
 
 
 def test_other_errors_are_the_readers():
     gone = FileNotFoundError(errno.ENOENT, "gone")
-    for error in (OSError("not a gzip file"), gone, pa.ArrowInvalid("x"), ValueError()):
+    for error in OSError("not a gzip file"), gone, pa.ArrowInvalid("x"), ValueError():
         raise_if_the_machine_failed(error)
     with pytest.raises(InvalidInput), os_errors_as_run_failed(), own_errors_logged(None):
         raise InvalidInput([])

@@ -5,18 +5,18 @@ import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
 
-from tests.inside import AIANNH, COUNTY, NATION, NO_ENTITY, PLACE, STATE, TRACT, US, read_geography, text_tables_module
+from tests.cases import cases_of
+from tests.inside import AIANNH, NATION, NO_ENTITY, PLACE, STATE, US, read_geography, text_tables_module
 
-COLUMNS, *BLOCKS = (
-    row.split("|")
-    for row in (
-        "TABBLKST|TABBLKCOU|TABTRACTCE|TABBLK|PLACEFP|AIANNHCE",
-        "44|007|000101|1000|59000|9999",
-        "01|001|000001|0002|99999|0001",
-        "01|001|000001|0001|22800|9999",
-        "72|031|050901|2040|99999|9999",
-        "02|001|000001|0001|22800|0001",
-    )
+COLUMNS, *BLOCKS = cases_of(
+    """
+    TABBLKST | TABBLKCOU | TABTRACTCE | TABBLK | PLACEFP | AIANNHCE
+    44 | 007 | 000101 | 1000 | 59000 | 9999
+    01 | 001 | 000001 | 0002 | 99999 | 0001
+    01 | 001 | 000001 | 0001 | 22800 | 9999
+    72 | 031 | 050901 | 2040 | 99999 | 9999
+    02 | 001 | 000001 | 0001 | 22800 | 0001
+    """
 )
 
 
@@ -41,7 +41,7 @@ def write_gzip(folder):
 def write_folder(folder):
     (folder / "GRF-C").mkdir()
     (folder / "GRF-C/_SUCCESS").touch()
-    for name, blocks in (("a", BLOCKS[:2]), ("b", BLOCKS[2:])):
+    for name, blocks in ("a", BLOCKS[:2]), ("b", BLOCKS[2:]):
         (folder / f"GRF-C/{name}.txt").write_text(text(blocks))
 
 
@@ -96,17 +96,21 @@ def geography(tmp_path):
     return read_geography(tmp_path).require()
 
 
+IDS = """
+nation | 1
+state | 01 02 44
+county | 01001 02001 44007
+tract | 01001000001 02001000001 44007000101
+place | 0122800 0222800 4459000
+aiannh | 0001
+"""
+"""The last crosses a state line."""
+
+
 def test_entities_are_listed_once_in_order(geography):
     us = geography.of_parts([1, 2, 44])
-    ids = {kind: " ".join(map(kind.ids.text, us.entities(kind).tolist())) for kind in US.kinds}
-    assert ids == {
-        NATION: "1",
-        STATE: "01 02 44",
-        COUNTY: "01001 02001 44007",
-        TRACT: "01001000001 02001000001 44007000101",
-        PLACE: "0122800 0222800 4459000",
-        AIANNH: "0001",  # crosses a state line
-    }
+    ids = {kind.name: " ".join(map(kind.ids.text, us.entities(kind).tolist())) for kind in US.kinds}
+    assert ids == dict(cases_of(IDS))
 
 
 def test_a_pass_sees_the_blocks_of_its_states_alone(geography):
@@ -117,7 +121,7 @@ def test_a_pass_sees_the_blocks_of_its_states_alone(geography):
 
 
 def test_which_kinds_cross_state_lines_follows_from_the_table(geography):
-    for states, crossing in (([1, 2, 44], [NATION, AIANNH]), ([2], [])):
+    for states, crossing in ([1, 2, 44], [NATION, AIANNH]), ([2], []):
         parents = {kind: geography.of_parts(states).parents(kind, STATE) for kind in US.kinds}
         assert [kind for kind, of_kind in parents.items() if (of_kind == NO_ENTITY).any()] == crossing
     assert all((of_kind == 0).all() for of_kind in parents.values())

@@ -1,4 +1,5 @@
 from safetab.tuning import tuning_of
+from tests.cases import values_of
 from tests.inside import _scaled, group_sizes
 
 
@@ -18,7 +19,12 @@ def test_made_up_sizes_are_those_of_as_many_possible_groups_as_the_levels_have()
 
 def test_a_distribution_keeps_its_shape_over_another_number_of_groups():
     sizes = [(1, 60), (5, 30), (100, 1)]
-    assert list(_scaled(sizes, 200, 200)) == [(100, 1), (5, 30), (1, 60)]
-    assert list(_scaled(sizes, 200, 2000)) == [(100, 10), (5, 300), (1, 600)]
-    assert list(_scaled(sizes, 200, 20)) == [(5, 3), (1, 6)]  # a tenth of one group rounds to none
-    assert list(_scaled(sizes, 200, 0)) == []
+    for groups, scaled in values_of(
+        """
+        200 | [(100, 1), (5, 30), (1, 60)]
+        2000 | [(100, 10), (5, 300), (1, 600)]
+        20 | [(5, 3), (1, 6)]  # a tenth of one group rounds to none
+        0 | []
+        """
+    ):
+        assert list(_scaled(sizes, 200, groups)) == scaled

@@ -8,6 +8,7 @@ import sys
 
 import pytest
 
+from tests.cases import cases_of
 from tests.inside import is_the_command, publishing, publishing_for_itself, until_published
 
 
@@ -76,9 +77,9 @@ def test_a_signal_that_is_ignored_stays_ignored():
 
 def test_only_the_command_itself_ends_quietly():
     # -m stands while Python looks for the module of `python -m safetab`
-    for program in ("/usr/local/bin/safetab", "C:/Python/Scripts/safetab.exe".replace("/", os.sep), "-m"):
+    for program in "/usr/local/bin/safetab", "C:/Python/Scripts/safetab.exe".replace("/", os.sep), "-m":
         assert is_the_command(program)
-    for program in ("/usr/lib/python3/site-packages/pytest/__main__.py", "-c", "study.py", ""):
+    for program in "/usr/lib/python3/site-packages/pytest/__main__.py", "-c", "study.py", "":
         assert not is_the_command(program)
 
 
@@ -143,11 +144,14 @@ for command in (goes_on, publishes, publishes_then_loses, gets_two, gets_one_at_
 def test_a_signal_stops_a_command_once_even_if_a_callback_loses_it():
     ended = subprocess.run([sys.executable, "-c", _COMMANDS], capture_output=True, text=True, check=False, timeout=60)
     assert ended.stdout == ""
-    assert re.findall(r"(\w+): (Interrupted. Nothing was written.)?\s?(\d+)\n", ended.stderr) == [
-        (command, "Interrupted. Nothing was written." if code else "", str(code))
-        for command, code in (
-            ("goes_on", 129), ("publishes", 129), ("publishes_then_loses", 0), ("gets_two", 129),
-            ("gets_one_at_its_end", 130),
-        )
-    ]  # fmt: skip
+    found = re.findall(r"(\w+): (Interrupted. Nothing was written.)?\s?(\d+)\n", ended.stderr)
+    assert [*map(list, found)] == cases_of(
+        """
+        goes_on | Interrupted. Nothing was written. | 129
+        publishes | Interrupted. Nothing was written. | 129
+        publishes_then_loses | | 0
+        gets_two | Interrupted. Nothing was written. | 129
+        gets_one_at_its_end | Interrupted. Nothing was written. | 130
+        """
+    )
     assert len(ended.stderr.splitlines()) == 9

@@ -5,6 +5,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from tests.cases import digits_in, values_of
 from tests.inside import (
     US_PASS,
     PatternTable,
@@ -31,7 +32,7 @@ def test_every_row_has_the_atom_of_its_block(seed):
     first_of_state = np.searchsorted(blocks, np.arange(101) * 1_000)
     atom_of_block = source.permutation(len(blocks)).astype("int32")
     positions = tuple(source.permutation(400).astype("int32") for _ in parts)
-    lookup = (np.array([100, 10, 10, 10]), is_of_pass, first_of_state, blocks, atom_of_block)
+    lookup = np.array([100, 10, 10, 10]), is_of_pass, first_of_state, blocks, atom_of_block
     atoms = np.empty(400, "int32")
     encoder_module.atoms_of_rows(positions, tuple(parts), *lookup, atoms)
     atom_of = dict(zip(blocks.tolist(), atom_of_block.tolist(), strict=True))
@@ -50,8 +51,7 @@ def test_every_row_has_the_atom_of_its_block(seed):
 def _codes(source, rows, codes):
     """Mostly right: some are not valid, and some follow an absent one."""
     drawn = source.integers(1, codes, (9, rows))
-    ends = source.integers(1, 9, rows)
-    drawn[:8][np.arange(8)[:, None] >= ends] = 0
+    drawn[:8][np.arange(8)[:, None] >= source.integers(1, 9, rows)] = 0
     drawn[source.integers(0, 9, rows // 10), source.integers(0, rows, rows // 10)] = -1
     drawn[source.integers(0, 9, rows // 10), source.integers(0, rows, rows // 10)] = 0
     return drawn.astype("int16")
@@ -64,7 +64,7 @@ def _pattern_of(codes, most_codes):
     if ethnicity <= 0 or not races[0] or min(codes) < 0 or races[: len(given)] != given:
         return None
     kept = sorted(set(races[:most_codes]) - {0})
-    return (*kept, *[0] * (8 - len(kept)), ethnicity)
+    return *kept, *[0] * (8 - len(kept)), ethnicity
 
 
 def _by_position(codes):
@@ -139,7 +139,7 @@ class World:
         of_atoms, attributes = np.empty_like(self.patterns), np.empty_like(self.attributes)
         part_records_module.sort_by_atom(self.atoms, self.patterns, self.attributes, starts, of_atoms, attributes)
         run_starts, run_patterns, run_sizes, grouped = map(np.empty_like, (starts, of_atoms, of_atoms, attributes))
-        runs = (np.full(3, -1, "int32"), run_starts, run_patterns, run_sizes, grouped)
+        runs = np.full(3, -1, "int32"), run_starts, run_patterns, run_sizes, grouped
         part_records_module.group_by_pattern(starts, of_atoms, attributes, *runs)
         end = int(run_starts[-1])
         return SortedRecords(starts, run_starts, run_patterns[:end], run_sizes[:end], grouped)
@@ -200,10 +200,9 @@ def _compare_totals(made, counted, members):
 def test_selected_groups_have_the_cells_of_their_records(seed):
     world = World(seed, 80)
     # three entities: atoms 1 and 3, none, atom 0; rows 2 to 6 are theirs, of two shapes
-    row_starts, iteration_of_row = np.array([2, 4, 5, 7]), np.array([0, 0, 5, 1, 2, 0, 3, 1])
-    begins, ends, atoms = np.array([1, 3, 3]), np.array([3, 3, 4]), np.array([2, 1, 3, 0])
-    shape_of_row = np.array([0, 0, 0, 1, 0, 1, 0, 1])
-    cell_of = np.int32([[0, 0, 1, 1, 2, 2, 2], [0] * 7])
+    row_starts, iteration_of_row, shape_of_row = map(np.array, digits_in("2457 00512031 00010101"))
+    begins, ends, atoms = map(np.array, digits_in("133 334 2130"))
+    cell_of = np.int32(digits_in("0011222 0000000"))
     sizes = np.array([3, 1])[shape_of_row]
     first_cell = np.cumsum(sizes) - sizes
     expected, cells = np.zeros((2, sizes.sum()), int)
@@ -212,7 +211,18 @@ def test_selected_groups_have_the_cells_of_their_records(seed):
         row_starts, iteration_of_row, begins, ends, atoms, world.sorted(), world.lists, first_cell, shape_of_row,
         cell_of, free, cells,
     )  # fmt: skip
-    row_of = {(1, 5): 2, (3, 5): 2, (1, 1): 3, (3, 1): 3, (0, 0): 5, (0, 3): 6}
+    row_of = dict(
+        values_of(
+            """
+            (1, 5) | 2
+            (3, 5) | 2
+            (1, 1) | 3
+            (3, 1) | 3
+            (0, 0) | 5
+            (0, 3) | 6
+            """
+        )
+    )
     for *group, attribute in world.memberships:
         if tuple(group) in row_of:
             row = row_of[tuple(group)]

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from dp_accounting import pld
 
+from tests.cases import values_of
 from tests.inside import (
     ChangedCounts,
     DiscreteGaussian,
-    DiscreteLaplace,
     LossCurve,
     PrivacyDefinition,
     Sensitivity,
@@ -20,6 +20,7 @@ from tests.inside import (
 )
 from tests.noises import gaussian, laplace
 
+NOISES = {"Gaussian": gaussian, "geometric": laplace}
 EPSILONS = [Fraction(0), Fraction(1, 3), Fraction(1), Fraction(5, 2), Fraction(6)]
 
 
@@ -39,17 +40,19 @@ def delta_by_enumeration(noises, epsilon, by, reach=40):
 @pytest.mark.parametrize("by", [1, 2, 3])
 @pytest.mark.parametrize(
     ("kind", "parameters"),
-    [
-        (DiscreteGaussian, (2, 2)),
-        (DiscreteGaussian, (3, "7/5")),
-        (DiscreteLaplace, (2, 2)),
-        (DiscreteLaplace, ("3/2", 1)),
-    ],
+    values_of(
+        """
+        "Gaussian" | (2, 2)
+        "Gaussian" | (3, "7/5")
+        "geometric" | (2, 2)
+        "geometric" | ("3/2", 1)
+        """
+    ),
 )
 def test_the_curve_is_the_sum_over_all_outputs(kind, parameters, by):
-    noises = [kind(Fraction(each)) for each in parameters]
+    noises = [*map(NOISES[kind], parameters)]
     parts = [(noises[0], 2, by)] if noises[0] == noises[1] else [(noise, 1, by) for noise in noises]
-    for epsilon in (Fraction(0), Fraction(1, 3), Fraction(1)):
+    for epsilon in Fraction(0), Fraction(1, 3), Fraction(1):
         by_hand = delta_by_enumeration(noises, float(epsilon), by)
         assert float(curve(*parts).delta(epsilon)) == pytest.approx(by_hand, rel=1e-6)
 
@@ -89,17 +92,19 @@ def theirs(noise, number, step):
 
 @pytest.mark.parametrize(
     ("kind", "counts", "step"),
-    [
-        (DiscreteGaussian, [(2, 1)], 4),
-        (DiscreteGaussian, [(4, 9)], 8),
-        (DiscreteGaussian, [(64, 9), (4, 9)], 128),
-        (DiscreteLaplace, [(1, 1)], 1),
-        (DiscreteLaplace, [(4, 9)], 4),
-        (DiscreteLaplace, [(16, 9), (2, 9)], 16),
-    ],
+    values_of(
+        """
+        "Gaussian" | [(2, 1)] | 4
+        "Gaussian" | [(4, 9)] | 8
+        "Gaussian" | [(64, 9), (4, 9)] | 128
+        "geometric" | [(1, 1)] | 1
+        "geometric" | [(4, 9)] | 4
+        "geometric" | [(16, 9), (2, 9)] | 16
+        """
+    ),
 )
 def test_dp_accounting_has_the_same_delta(kind, counts, step):
-    parts = [(kind(Fraction(parameter)), number) for parameter, number in counts]
+    parts = [(NOISES[kind](parameter), number) for parameter, number in counts]
     judge = theirs(*parts[0], 1 / step)
     for more in parts[1:]:
         judge = judge.compose(theirs(*more, 1 / step))

@@ -90,7 +90,7 @@ def test_the_reference_is_the_costlier_pass_of_2020():
     assert tuning_of().require().loss == PrivacyLoss(rho)
     assert max(production.budgets.values()) == REFERENCE.costliest_level
     (loss,) = reported_references(SAFETAB_P).values()
-    shown = (loss.unbounded, loss.bounded, loss.unbounded_epsilon, loss.bounded_epsilon)
+    shown = loss.unbounded, loss.bounded, loss.unbounded_epsilon, loss.bounded_epsilon
     assert shown == tuple(map(Fraction, ("4.944", "9.888", "25.3629", "38.9488")))
     assert f"rho {float(4 * rho)}, 4 times {float(rho)}" in REFERENCE.published
     assert f"gives {float(2 * rho)}" in REFERENCE.published
@@ -194,7 +194,7 @@ def test_a_loss_beyond_protection_is_told_of_every_census(tmp_path, reference):
     parameters, data = write_specification(tmp_path, keys)
     (data / SYNTHETIC_MARKER).touch()
     told = BEYOND.format("person", "rho 80")
-    for command, *out in (["validate"], ["plan"], ["run", tmp_path / "out"]):
+    for command, *out in ["validate"], ["plan"], ["run", tmp_path / "out"]:
         assert told in " ".join(cli(command, parameters, data, *out).output.split()), command
     assert told in " ".join(re.sub(r"<[^>]*>", " ", (tmp_path / "out/report.html").read_text()).split())
     assert any(one.text.startswith(told) for one in concerns(tuning_of(parameters=parameters).require()))

@@ -1,12 +1,11 @@
 """People count as made up only if the marker lies where their records are, whatever DATA is."""
 
+import re
 import shutil
 
-import pytest
-
 import safetab
+from tests.commands import invalid
 from tests.faults.worlds import few_levels
-from tests.inside import InvalidInput
 from tests.worlds.people import write_random_world
 
 
@@ -21,12 +20,11 @@ def a_marker_beside_data_does_not_count(folder):
     """In the folder above DATA, in PARAMETERS and in a folder of DATA it says nothing about the records."""
     world = world_without_marker(folder)
     (world.data / "deeper").mkdir()
-    for elsewhere in (world.data.parent, world.parameters, world.data / "deeper"):
+    for elsewhere in world.data.parent, world.parameters, world.data / "deeper":
         (elsewhere / "SYNTHETIC").write_text("made up\n")
-    with pytest.raises(InvalidInput, match=r"test_key: refused: .* has no file SYNTHETIC"):
-        safetab.run(*world, folder / "out", test_key="00" * 32)
-    with pytest.raises(InvalidInput, match="No protection at "):
-        safetab.validate(*world)
+    told = invalid(safetab.run, *world, folder / "out", test_key="00" * 32)
+    assert re.search("test_key: refused: .* has no file SYNTHETIC", told)
+    assert "No protection at " in invalid(safetab.validate, *world)
 
 
 def test_a_marker_beside_data_does_not_count(tmp_path):
@@ -38,8 +36,8 @@ def people_of_a_file_of_settings_may_be_real(folder):
     world = world_without_marker(folder)
     settings = folder / "cef.ini"
     settings.write_text("[paths]\n")
-    with pytest.raises(InvalidInput, match="so its people may be real"):
-        safetab.compare(world.parameters, settings, folder / "out", protections=["round:base=5"])
+    given = world.parameters, settings, folder / "out"
+    assert "so its people may be real" in invalid(safetab.compare, *given, protections=["round:base=5"])
 
 
 def test_people_of_a_file_of_settings_may_be_real(tmp_path):

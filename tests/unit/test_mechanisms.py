@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
+from tests.cases import digits_in, lines_in, values_of
 from tests.inside import (
     DETAILED,
     PERSONS,
@@ -45,7 +46,6 @@ from tests.noises import gaussian, laplace
 
 LEVEL = PopulationGroupLevel(US.area_level("TRACT"), DETAILED)
 NOISE = gaussian("5000/159")
-NINE_GROUPS = Sensitivity.of_groups(9)
 KEY = bytes(range(32))
 BITS = AddressedBits(KEY)
 
@@ -62,7 +62,7 @@ def ledger(cost=1, level=LEVEL):
 
 
 def event(stage, cost, level=LEVEL, definition=PrivacyDefinition.ZCDP):
-    return MeasurementEvent(SAFETAB_P, PERSONS, level, stage, definition, NINE_GROUPS, Fraction(cost))
+    return MeasurementEvent(SAFETAB_P, PERSONS, level, stage, definition, Sensitivity.of_groups(9), Fraction(cost))
 
 
 COST = Fraction(1431, 10000)  # 9 / (2 rho) = 5000 / 159
@@ -101,7 +101,13 @@ def test_total_only_groups_and_adaptive_ones_share_a_levels_budget():
 
 
 def test_nothing_is_free_and_nothing_is_charged_to_a_level_without_a_budget():
-    for budget, cost in ((1, 0), (1, -1), (0, "0.01")):
+    for budget, cost in values_of(
+        """
+        1 | 0
+        1 | -1
+        0 | "0.01"
+        """
+    ):
         with pytest.raises(OverspentBudget):
             ledger(budget).charge(event(Stage.STAGE_1, cost))
     with pytest.raises(OverspentBudget):
@@ -137,9 +143,9 @@ def test_no_two_numbers_of_a_run_share_an_address():
 
 def test_a_number_without_room_in_an_address_is_refused():
     """It would have the address, and so the noise, of another number."""
-    for most in ({"shape": 255}, {"cell": 255}, {"extension": 2**24 - 1}):
+    for most in {"shape": 255}, {"cell": 255}, {"extension": 2**24 - 1}:
         prefix_of_numbers(**most)
-        for number in (-1, *(each + 1 for each in most.values())):
+        for number in -1, *(each + 1 for each in most.values()):
             with pytest.raises(OverflowError, match="no room"):
                 prefix_of_numbers(**dict.fromkeys(most, number))
 
@@ -155,7 +161,7 @@ def test_neighbouring_addresses_have_their_own_bits_however_they_are_asked_for()
     places = np.array([0, 1, 5, 2**31, 2**40 - 1])
     words = BITS.words(7, places)
     assert words.tolist() == [BITS.words(7, places[[n]])[0].tolist() for n in range(len(places))]
-    for first, end in ((0, 100_000), (99_000, 99_010), (2**40 - 3, 2**40 + 3), (5, 5)):
+    for first, end in (0, 100_000), (99_000, 99_010), (2**40 - 3, 2**40 + 3), (5, 5):
         parts = [(start, words.tolist()) for start, words in BITS.first_words_of_range(7, first, end)]
         assert [word for _, part in parts for word in part] == BITS.words(7, np.arange(first, end))[:, 0].tolist()
         begins = accumulate((len(part) for _, part in parts), initial=first)
@@ -184,8 +190,8 @@ def test_the_bits_of_an_address_are_aes_of_it():
     aes = Cipher(algorithms.AES(KEY), modes.ECB()).encryptor()
     places = np.array([0, 1, 2**14 - 1, 2**14, 2**14 + 1, 2**40 - 1, 2**62])
     dense = np.arange(2**14 + 2)
-    for prefix in (0, 7, 2**64 - 1):
-        for asked in (places, dense):
+    for prefix in 0, 7, 2**64 - 1:
+        for asked in places, dense:
             expected = [aes.update((prefix << 64 | place).to_bytes(16, "big")) for place in asked.tolist()]
             assert BITS.words(prefix, asked).tobytes() == b"".join(expected)
 
@@ -210,7 +216,7 @@ def test_two_runs_have_two_keys_and_forked_processes_share_nothing():
 
 
 def test_a_key_has_256_bits():
-    for length in (0, 16, 31, 33):
+    for length in 0, 16, 31, 33:
         with pytest.raises(ValueError, match="32 bytes"):
             AddressedBits(bytes(length))
 
@@ -233,13 +239,26 @@ def test_what_was_charged_can_be_read_again_and_is_the_same():
     spending = ledger(COST)
     with pytest.raises(OverspentBudget, match="nothing was charged"):
         spending.right_to_read_again(STAGE_2)
-    rights = (spending.charge(STAGE_2), spending.right_to_read_again(STAGE_2))
+    rights = spending.charge(STAGE_2), spending.right_to_read_again(STAGE_2)
     assert len({noisy_count(nobody(50), TOTAL, each).tobytes() for each in rights}) == 1
     assert len(spending.events) == 1
 
 
 @pytest.mark.parametrize("many", [False, True])
-@pytest.mark.parametrize(("there", "wanted"), [(0, 9), (9, 0), (1, 1), (40, 40), (90, 15), (15, 90), (100, 100)])
+@pytest.mark.parametrize(
+    ("there", "wanted"),
+    values_of(
+        """
+        0 | 9
+        9 | 0
+        1 | 1
+        40 | 40
+        90 | 15
+        15 | 90
+        100 | 100
+        """
+    ),
+)
 def test_the_counts_of_groups_are_theirs_and_0_where_there_are_none(many, there, wanted):
     compiled_module._work_so_far[take_counts] = many << 30
     for seed, cells in product(range(10), (1, 3)):
@@ -252,7 +271,7 @@ def test_the_counts_of_groups_are_theirs_and_0_where_there_are_none(many, there,
         assert found.confidential_counts.tolist() == [known.get(one, [0] * cells) for one in asked.tolist()]
 
 
-@pytest.mark.parametrize("places", [[1, 1], [3, 2], [0, 2, 1]])
+@pytest.mark.parametrize("places", digits_in("11 32 021"))
 def test_counts_are_of_groups_that_rise(places):
     with pytest.raises(ValueError, match="indices must rise"):
         nobody(5).of_groups(np.array(places))
@@ -265,7 +284,7 @@ def test_counts_are_of_groups_that_rise(places):
 FEW, MANY = 1, 1 << 20
 
 
-def values_of(table, words, draws):
+def values_by(table, words, draws):
     """The values, and the positions of the undecided ones, by the way that is taken for so many draws."""
     blocks = np.array([[word << (64 - table.word_bits), 0] for word in words], dtype=np.uint64)
     compiled_module._work_so_far.clear()
@@ -285,7 +304,7 @@ def test_draws_are_compiled_once_there_were_many():
 def test_every_word_gives_the_value_that_its_probability_says(noise, draws):
     """All 256 words of 8 bits: each value gets its words, and only words on a threshold are undecided."""
     ends = [None, *(noise.quantile(Fraction(word, 256)) for word in range(1, 256)), None]
-    values, undecided = values_of(InversionTable(noise, 8), range(256), draws)
+    values, undecided = values_by(InversionTable(noise, 8), range(256), draws)
     for word, (least, most) in enumerate(pairwise(ends)):
         if word in undecided:
             assert values[word] == 0  # nothing is added
@@ -301,17 +320,23 @@ def test_many_draws_and_few_give_the_same_values(noise):
     thresholds = [table.least_word_above(value) for value in range(-1000, 1000)]
     near = {min(max(word + step, 0), 2**64 - 1) for word in thresholds for step in (-1, 0, 1)}
     words = [*BITS.words(3, np.arange(10_000))[:, 0].tolist(), *near, 0, 2**64 - 1]
-    some_at_once = [values_of(table, words[first : first + 1000], FEW)[0] for first in range(0, len(words), 1000)]
-    assert values_of(table, words, MANY) == values_of(table, words, FEW)
-    assert values_of(table, words * 4, FEW)[0][: len(words)] == list(chain(*some_at_once))  # by the guide
-    assert set(thresholds) <= {words[position] for position in values_of(table, words, MANY)[1]}
+    some_at_once = [values_by(table, words[first : first + 1000], FEW)[0] for first in range(0, len(words), 1000)]
+    assert values_by(table, words, MANY) == values_by(table, words, FEW)
+    assert values_by(table, words * 4, FEW)[0][: len(words)] == list(chain(*some_at_once))  # by the guide
+    assert set(thresholds) <= {words[position] for position in values_by(table, words, MANY)[1]}
 
 
 def test_an_undecided_draw_reads_more_bits_until_it_is_certain():
     on_a_threshold = NOISE.lower_thresholds(256)[-1]  # P[X <= -1] to 256 bits
     first_128, next_128 = on_a_threshold >> 128, on_a_threshold & (2**128 - 1)
     # with 0 the threshold was rounded down, so U < F(-1)
-    for shift, value, blocks in ((-1, -1, [1]), (1, 0, [1]), (0, -1, [1, 2])):
+    for shift, value, blocks in values_of(
+        """
+        -1 | -1 | [1]
+        1 | 0 | [1]
+        0 | -1 | [1, 2]
+        """
+    ):
         asked = []
 
         def more_bits(block, shift=shift, asked=asked):
@@ -324,15 +349,14 @@ def test_an_undecided_draw_reads_more_bits_until_it_is_certain():
 
 @pytest.mark.parametrize("bits", [0, 2**128 - 1])
 def test_a_draw_at_the_very_end_of_the_table_is_decided_too(bits):
-    value = InversionTable(NOISE).resolved(bits, lambda _: 2**127)
-    assert abs(value) > 70  # 13 sigma out, one draw in 2^128
+    assert abs(InversionTable(NOISE).resolved(bits, lambda _: 2**127)) > 70  # 13 sigma out, one draw in 2^128
 
 
 def test_the_least_word_above_a_value_is_sharp():
     table = InversionTable(NOISE)
-    for value in (-3, 0, 21):
+    for value in -3, 0, 21:
         word = table.least_word_above(value)
-        assert values_of(table, [word - 1, word, word + 1], FEW) == ([value, 0, value + 1], [1])
+        assert values_by(table, [word - 1, word, word + 1], FEW) == ([value, 0, value + 1], [1])
     assert table.least_word_above(-(10**6)) == 0
     assert table.least_word_above(10**6) == 2**64 - 1
 
@@ -362,7 +386,7 @@ def test_counts_of_another_shape_are_refused():
 @pytest.mark.parametrize("value", [-30, -1, 0, 5, 21])
 def test_groups_with_large_noise_are_found_without_drawing_all(value):
     drawn = noisy_count(nobody(70_000), TOTAL, right())[:, 0]
-    for first, end in ((0, 70_000), (100, 200)):
+    for first, end in (0, 70_000), (100, 200):
         large = first + np.flatnonzero(drawn[first:end] > value)
         assert indices_whose_noise_may_exceed(value, first, end, right()).tolist() == large.tolist()
 
@@ -370,9 +394,9 @@ def test_groups_with_large_noise_are_found_without_drawing_all(value):
 def test_large_words_are_found_alike_by_the_loop_and_on_arrays():
     half = 2**63
     in_blocks = np.array([half - 1, half, 0, 2 * half - 1, half + 1, 1], dtype=np.uint64).repeat(2)[::2]
-    for some in (in_blocks, in_blocks[:0], in_blocks[2:3]):
+    for some in in_blocks, in_blocks[:0], in_blocks[2:3]:
         expected = [100 + position for position, word in enumerate(some.tolist()) if word >= half]
-        for write in (write_indices_from, compiled(write_indices_from), _write_indices_from):
+        for write in write_indices_from, compiled(write_indices_from), _write_indices_from:
             indices = np.full(len(some) + 2, -1)
             assert write(some, np.uint64(half), 100, indices) == len(expected)
             assert indices.tolist() == expected + [-1] * (len(indices) - len(expected))
@@ -385,7 +409,17 @@ def test_a_word_that_is_undecided_counts_as_large(monkeypatch):
     assert indices_whose_noise_may_exceed(21, 50, 53, right()).tolist() == [51, 52]
 
 
-@pytest.mark.parametrize("sigma", ["1e-6", "0.3", "1", "1.5307", "8", "75"])
+@pytest.mark.parametrize(
+    "sigma",
+    lines_in("""
+    1e-6
+    0.3
+    1
+    1.5307
+    8
+    75
+"""),
+)
 def test_variances_are_right_to_the_last_digit(sigma):
     squared = Fraction(sigma) ** 2
     with mpmath.workdps(40):

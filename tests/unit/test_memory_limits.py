@@ -9,6 +9,7 @@ import pytest
 from typer.main import get_command
 
 from safetab.cli.main import app
+from tests.cases import values_of
 from tests.inside import RunFailed, control_group_limit, os_errors_as_run_failed, start_up_module, why_too_little
 from tests.worlds.people import write_random_world
 
@@ -17,18 +18,20 @@ MB = 1 << 20
 
 @pytest.mark.parametrize(
     ("command", "space", "memory", "words"),
-    [
-        ("run", None, None, None),
-        ("run", 900 * MB, 300 * MB, None),
-        ("run", 899 * MB, None, "limited to 899 MB of address space (`ulimit -v`), and safetab run needs 900 MB"),
-        ("compare", 899 * MB, None, "and safetab compare needs 900 MB"),
-        ("show", 500 * MB, 200 * MB, None),
-        ("show", 499 * MB, None, "limited to 499 MB of address space (`ulimit -v`), and safetab show needs 500 MB"),
-        ("validate", None, 299 * MB, "limited to 299 MB of memory (by its control group, as that of a container)"),
-    ],
+    values_of(
+        """
+        "run" | None | None | None
+        "run" | 900 | 300 | None
+        "run" | 899 | None | "limited to 899 MB of address space (`ulimit -v`), and safetab run needs 900 MB"
+        "compare" | 899 | None | "and safetab compare needs 900 MB"
+        "show" | 500 | 200 | None
+        "show" | 499 | None | "limited to 499 MB of address space (`ulimit -v`), and safetab show needs 500 MB"
+        "validate" | None | 299 | "limited to 299 MB of memory (by its control group, as that of a container)"
+        """
+    ),
 )
 def test_a_limit_that_is_too_small_is_told(command, space, memory, words):
-    told = why_too_little(command, space, memory)
+    told = why_too_little(command, *(most and most * MB for most in (space, memory)))
     assert (told is None) if words is None else words in str(told)
 
 

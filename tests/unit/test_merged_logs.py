@@ -9,7 +9,8 @@ from itertools import combinations, product
 
 import pytest
 
-from tests.commands import cli, done, refused
+from tests.cases import cases_of
+from tests.commands import cli, done, invalid, refused
 from tests.inside import (
     COLUMNS,
     InvalidInput,
@@ -34,7 +35,6 @@ from tests.spend_logs import earlier_header, without_chain
 
 ZCDP, PURE = PrivacyDefinition.ZCDP, PrivacyDefinition.PURE_DP
 A, B = bytes(range(32)), bytes(range(32, 64))
-SECRETS = {"a": A, "b": B}
 UTC = "2026-01-02T03:04:05Z"
 PRINT_A, PRINT_B = "a" * 32, "b" * 32
 
@@ -62,7 +62,7 @@ def log_of(path, secret, *lines):
 @pytest.fixture
 def log(tmp_path):
     """Makes a log of its own secret, or of that of another."""
-    return lambda name, *lines, of="": log_of(tmp_path / name, SECRETS[of or name], *lines)
+    return lambda name, *lines, of="": log_of(tmp_path / name, {"a": A, "b": B}[of or name], *lines)
 
 
 @pytest.fixture
@@ -83,8 +83,8 @@ def limits(path):
 
 
 def test_every_run_of_either_log_counts_once(log, new):
-    common = (begun(1), begun(1, "2", "pr"), ended(1))
-    more = ((begun(2, "0.5"), ended(2)), (begun(3, "0.25"), ended(3)))
+    common = begun(1), begun(1, "2", "pr"), ended(1)
+    more = (begun(2, "0.5"), ended(2)), (begun(3, "0.25"), ended(3))
     logs = [log(name, *common, *own, of="a") for name, own in zip("ab", more, strict=True)]
     before = [path.read_bytes() for path in logs]
     assert merge_logs(logs, new) == ()
@@ -134,16 +134,15 @@ def test_a_run_that_two_logs_tell_differently_is_refused_and_nothing_written(log
     with pytest.raises(InvalidInput, match="another log has a different line about run 0000000000000001") as refusal:
         merge_logs([first, other], new)
     assert [finding.where for finding in refusal.value.findings] == ["line 3", "line 4"]
-    with pytest.raises(InvalidInput, match="give another log to merge"):
-        merge_logs([first], new)
+    assert "give another log to merge" in invalid(merge_logs, [first], new)
     assert not new.exists()
 
 
 def test_a_log_that_lost_a_line_of_a_run_is_named_by_that_line(log, new):
     whole = log("a", begun(1), begun(1, "2", "pr"), ended(1))
     lost = log("b", begun(1), ended(1), of="a")
-    with pytest.raises(InvalidInput, match=r"line 3: another log has the end of run 0000000000000001, and lacks this"):
-        merge_logs([lost, whole], new)
+    told = invalid(merge_logs, [lost, whole], new)
+    assert "line 3: another log has the end of run 0000000000000001, and lacks this" in told
     assert not new.exists()
     merge_logs([whole, lost], new)
     assert spent(new, which="pr") == 2
@@ -159,14 +158,21 @@ def test_the_smaller_limit_holds_and_is_said(log, new, tmp_path):
     merge_logs([other, first], tmp_path / "other-way")
     assert limits(tmp_path / "other-way")["census"] == 2
     in_epsilon = log("c", limit("2", definition=PURE), of="b")
-    with pytest.raises(InvalidInput, match="is epsilon 2, and rho 2 in another log"):
-        merge_logs([first, in_epsilon], tmp_path / "none")
+    assert "is epsilon 2, and rho 2 in another log" in invalid(merge_logs, [first, in_epsilon], tmp_path / "none")
+
+
+LIMITS = """
+| 2
+2 |
+| 3 2
+"""
+"""Of the first log, and of the other."""
 
 
 def a_limit_of_either_log_holds_in_a_merge(folder):
-    for number, (mine, others) in enumerate((((), ("2",)), (("2",), ()), ((), ("3", "2")))):
-        first = log_of(folder / f"{number}-a", A, *map(limit, mine), begun(1))
-        other = log_of(folder / f"{number}-b", B, begun(2), *map(limit, others))
+    for number, (mine, others) in enumerate(cases_of(LIMITS)):
+        first = log_of(folder / f"{number}-a", A, *map(limit, mine.split()), begun(1))
+        other = log_of(folder / f"{number}-b", B, begun(2), *map(limit, others.split()))
         merge_logs([first, other], folder / f"{number}")
         assert limits(folder / f"{number}") == {"census": 2}
 
@@ -183,8 +189,7 @@ def test_lines_cut_short_are_left_out_with_their_marks(log, new):
     assert spent(new) == 3
     assert [line.state.value for line in read_log(new).lines] == ["merged", "begun", "merged", "begun"]
     new.write_text(new.read_text().replace('"budget"', '"bugdet"', 1))  # damaged, and not cut short
-    with pytest.raises(InvalidInput, match="line 3: a line that says begun must have"):
-        read_log(new)
+    assert "line 3: a line that says begun must have" in invalid(read_log, new)
 
 
 def test_each_secret_keeps_its_own_lines_and_nobody(log, new):
@@ -210,7 +215,7 @@ def test_a_merge_that_can_not_be_is_refused_and_nothing_written(log, new):
         if new.exists():
             assert new.read_text() == "mine"
             new.unlink()
-    for options in (["--merge", "b"], ["-o", "new"], ["--check", "--table", "t.csv"]):
+    for options in ["--merge", "b"], ["-o", "new"], ["--check", "--table", "t.csv"]:
         refused("spend", first, *options, code=2)
 
 
@@ -246,7 +251,7 @@ def test_every_damaged_line_and_every_doubt_is_told(log):
 def test_a_log_that_was_emptied_or_is_none_is_damaged_and_stays_as_it_is(log, new):
     empty, other = log("a"), log("b", begun(1))
     empty.write_text("")
-    for options in ((), ("--check",), ("--table", new)):
+    for options in (), ("--check",), ("--table", new):
         assert "is empty, and no run leaves a spend log so" in refused("spend", empty, *options)
     refused("spend", other, "--merge", empty, "-o", new)
     assert empty.read_bytes() == b""
@@ -277,13 +282,15 @@ def test_the_statement_has_exact_sums_and_the_limit_then_in_force(log, tmp_path)
     done("spend", path, "--table", table)
     rows = rows_of(table)
     assert tuple(rows[0]) == COLUMNS
-    shown = ("dataset", "pass", "ended", "loss", "cumulative_rho", "limit_rho", "left_rho", "cumulative_epsilon")
-    assert ["|".join(row[name] for name in shown) for row in rows] == [
-        "census|us|released|0.1|0.1|||",
-        "census|pr|released|1/3|1/3|||",
-        "census|us|failed|0.2|0.3|2|1.7|",
-        "other|us|not ended|1|0.8|7|6.2|",
-    ]
+    shown = "dataset", "pass", "ended", "loss", "cumulative_rho", "limit_rho", "left_rho", "cumulative_epsilon"
+    assert [[row[name] for name in shown] for row in rows] == cases_of(
+        """
+        census | us | released | 0.1 | 0.1 | | |
+        census | pr | released | 1/3 | 1/3 | | |
+        census | us | failed | 0.2 | 0.3 | 2 | 1.7 |
+        other | us | not ended | 1 | 0.8 | 7 | 6.2 |
+        """
+    )
     assert not [secret for secret in (PRINT_A, A.hex()) if secret in table.read_text()]
     assert stat.S_IMODE(table.stat().st_mode) == 0o600
     refused("spend", path, "--table", table)  # it is there
@@ -304,9 +311,15 @@ def test_the_order_of_a_merge_does_not_change_the_table(log, tmp_path):
         done("spend", table.with_suffix(""), "--table", table)
     assert tables[0].read_text() == tables[1].read_text()
     rows = rows_of(tables[0])
-    assert [" ".join((row["utc"][8:10], row["pass"], row["cumulative_rho"], row["left_rho"])) for row in rows] == [
-        "03 us 1 8", "03 pr 1 8", "03 us 1.5 7.5", "04 us 3.5 5.5", "05 us 7.5 1.5"
-    ]  # fmt: skip
+    assert [[row["utc"][8:10], row["pass"], row["cumulative_rho"], row["left_rho"]] for row in rows] == cases_of(
+        """
+        03 | us | 1 | 8
+        03 | pr | 1 | 8
+        03 | us | 1.5 | 7.5
+        04 | us | 3.5 | 5.5
+        05 | us | 7.5 | 1.5
+        """
+    )
 
 
 def test_the_last_row_of_each_account_is_what_the_accounts_say(tmp_path):

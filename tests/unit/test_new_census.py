@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from tests.cases import cases_of, values_of
 from tests.commands import cli, done, refused
 from tests.inside import PeopleRequest, read_specification
 
@@ -60,9 +61,9 @@ def test_its_files_are_valid_and_every_key_is_explained(tmp_path):
     assert json.loads((folder / first.removeprefix("#:schema ")).read_text())["title"]
     assert "GUESSED" not in text
     assert "whose record" not in text
-    for name in ("areas.csv", "codes.csv"):
+    for name in "areas.csv", "codes.csv":
         assert len((folder / name).read_text().splitlines()) == 1 + 3
-    for command in ("synthesize", "validate", "plan", "run", "site"):
+    for command in "synthesize", "validate", "plan", "run", "site":
         assert f"#     safetab {command} " in text
     for before, line in pairwise([first, *lines]):
         assert not re.match(r"\[|\w+ *=", line) or "#" in line or before.startswith("#"), line
@@ -89,8 +90,8 @@ def test_columns_come_from_a_parquet_file_and_guesses_are_marked_and_told(tmp_pa
     assert "Area: block_id (guessed). Codes: Origin1, Origin2 (guessed)." in said
     assert "Left out, since a table can't use what they hold: income (numbers with fractions)." in said
     assert PeopleRequest(tmp_path / "mine", 10).checked().errors == ()
-    fields = [{"name": "ward"}, {"name": "lang"}, {"name": "weight", "type": "number"}]
-    (tmp_path / "package.json").write_text(json.dumps({"schema": {"fields": fields}}))
+    package = '{"schema": {"fields": [{"name": "ward"}, {"name": "lang"}, {"name": "weight", "type": "number"}]}}'
+    (tmp_path / "package.json").write_text(package)
     said, *_ = new(tmp_path / "own", "--from", tmp_path / "package.json")
     assert "Taken for texts, since a table can't use their types: weight (number)." in said
 
@@ -99,7 +100,7 @@ def test_a_column_that_cannot_be_guessed_is_a_placeholder_that_is_refused(tmp_pa
     path = parquet(tmp_path / "people.parquet", Geschlecht=["m"], sprache=["de"], alter=[3])
     said, *_ = new(tmp_path / "mine", "--columns", path)
     errors = str(read_specification(tmp_path / "mine").errors)
-    for noun, column in (("Area", "COLUMN-OF-AREAS"), ("Codes", "COLUMN-OF-CODES")):
+    for noun, column in ("Area", "COLUMN-OF-AREAS"), ("Codes", "COLUMN-OF-CODES"):
         assert f"{noun}: {column} (write yours in place of it)." in said
         assert f'"{column}" is no' in errors
     path = parquet(tmp_path / "more.parquet", geo_code=["1"], Geschlecht=["m"], lang=["x"])
@@ -139,17 +140,20 @@ def test_sex_is_in_a_table_and_only_columns_that_a_text_file_needs_are_read_by_n
         assert read_specification(tmp_path / "mine").errors == ()
 
 
+PACKAGE = """
+{"resources": [{"path": "readme.md"}, {"path": "data/speakers.csv", "schema": {"missingValues": ["", "-"], "fields": [
+    {"name": "district", "type": "string", "constraints": {"pattern": "D[0-9]{2}"}},
+    {"name": "tongues", "type": "list", "delimiter": ";"},
+    {"name": "age", "type": "integer", "constraints": {"minimum": 16, "maximum": 99}},
+    {"name": "sex", "type": "integer", "constraints": {"enum": [1, 2]}, "title": "Sex"},
+    {"name": "born", "type": "date"}
+]}}]}
+"""
+
+
 def test_columns_come_from_a_data_package(tmp_path):
-    fields = [
-        {"name": "district", "type": "string", "constraints": {"pattern": "D[0-9]{2}"}},
-        {"name": "tongues", "type": "list", "delimiter": ";"},
-        {"name": "age", "type": "integer", "constraints": {"minimum": 16, "maximum": 99}},
-        {"name": "sex", "type": "integer", "constraints": {"enum": [1, 2]}, "title": "Sex"},
-        {"name": "born", "type": "date"},
-    ]
-    given = {"path": "data/speakers.csv", "schema": {"fields": fields, "missingValues": ["", "-"]}}
     path = tmp_path / "datapackage.json"
-    path.write_text(json.dumps({"resources": [{"path": "readme.md"}, given]}))
+    path.write_text(PACKAGE)
     _, _, keys = new(tmp_path / "mine", "--from", path)
     assert (keys["records"]["file"], keys["records"]["missing"]) == ("speakers", ["", "-"])
     assert keys["areas"]["key"] == ["district = AREA"]
@@ -195,7 +199,7 @@ def test_only_the_footer_of_a_parquet_file_is_read_and_the_bytes_of_records_chan
     assert min(place for place, _ in reads) == begin
     path.write_bytes(b"\xff" * begin + path.read_bytes()[begin:])
     new(tmp_path / "again", "--columns", path)
-    for name in ("census.toml", "areas.csv", "codes.csv"):
+    for name in "census.toml", "areas.csv", "codes.csv":
         text = (tmp_path / "mine" / name).read_text()
         assert text.replace("mine", "again") == (tmp_path / "again" / name).read_text()
         assert SECRET not in text  # though the footer's statistics have it
@@ -237,32 +241,53 @@ def test_a_header_may_have_a_byte_order_mark_windows_line_ends_or_quotes(header,
     assert PeopleRequest(tmp_path / "mine", 10).checked().errors == ()
 
 
-TO_DO = "write the names of the columns into a .csv file"
+WRONG = dict(
+    cases_of(
+        """
+        another kind | is neither a .csv or .txt file nor a Parquet file. .*write the names of the columns into a .csv file
+        no header | people.csv.*line 1 must be a header: two or more names, each once, with commas between them
+        no footer | is not a Parquet file with a footer that can be read. .*write the names of the columns into a .csv file
+        no table | describes no table
+        no code | one with a code are needed
+        """
+    )
+)
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "message"),
-    [
-        *((f"people{ending}", f"ward,lang,age\n{SECRET},cy,1\n".encode(), f"is neither a .csv or .txt file nor a Parquet file. .*{TO_DO}")
-          for ending in (".xlsx", ".sas7bdat", ".csv.gz", "")),
-        *(("people.csv", line + b"\n102,1,en\n",
-           "people.csv.*line 1 must be a header: two or more names, each once, with commas between them")
-          for line in (b"101,1,cy", b"ward;lang;age", b'"ward,"lang"', b'"ward","lang', b"ward,lang,ward", b"ward,lang,",
-                       b"", b"w\xe4rd,lang", b"ward")),
-        *(("people.parquet", content, f"is not a Parquet file with a footer that can be read. .*{TO_DO}")
-          for content in (b"", b"PAR1", b"no parquet at all", b"PAR1\xff\xff\xff\xffPAR1")),
-        *(("package.json", content, "describes no table")
-          for content in (b"not json", b"[]", b'{"resources": [{"path": "a.csv"}]}',
-                          b'{"resources": [{"schema": {"fields": [{"type": "string"}]}}]}')),
-        ("package.json", b'{"resources": [{"schema": {"fields": [{"name": "age", "type": "integer"}]}}]}',
-         "one with a code are needed"),
-    ],
-)  # fmt: skip
-def test_a_file_without_columns_is_refused_with_what_to_do_and_not_quoted(name, content, message, tmp_path):
-    (tmp_path / name).write_bytes(content)
+    ("name", "content", "wrong"),
+    values_of(
+        r"""
+        "people.xlsx" | b"ward,lang,age\nSECRET,cy,1\n" | "another kind"
+        "people.sas7bdat" | b"ward,lang,age\nSECRET,cy,1\n" | "another kind"
+        "people.csv.gz" | b"ward,lang,age\nSECRET,cy,1\n" | "another kind"
+        "people" | b"ward,lang,age\nSECRET,cy,1\n" | "another kind"
+        "people.csv" | b"101,1,cy\n102,1,en\n" | "no header"
+        "people.csv" | b"ward;lang;age\n102,1,en\n" | "no header"
+        "people.csv" | b'"ward,"lang"\n102,1,en\n' | "no header"
+        "people.csv" | b'"ward","lang\n102,1,en\n' | "no header"
+        "people.csv" | b"ward,lang,ward\n102,1,en\n" | "no header"
+        "people.csv" | b"ward,lang,\n102,1,en\n" | "no header"
+        "people.csv" | b"\n102,1,en\n" | "no header"
+        "people.csv" | b"w\xe4rd,lang\n102,1,en\n" | "no header"
+        "people.csv" | b"ward\n102,1,en\n" | "no header"
+        "people.parquet" | b"" | "no footer"
+        "people.parquet" | b"PAR1" | "no footer"
+        "people.parquet" | b"no parquet at all" | "no footer"
+        "people.parquet" | b"PAR1\xff\xff\xff\xffPAR1" | "no footer"
+        "package.json" | b"not json" | "no table"
+        "package.json" | b"[]" | "no table"
+        "package.json" | b'{"resources": [{"path": "a.csv"}]}' | "no table"
+        "package.json" | b'{"resources": [{"schema": {"fields": [{"type": "string"}]}}]}' | "no table"
+        "package.json" | b'{"resources": [{"schema": {"fields": [{"name": "age", "type": "integer"}]}}]}' | "no code"
+        """
+    ),
+)
+def test_a_file_without_columns_is_refused_with_what_to_do_and_not_quoted(name, content, wrong, tmp_path):
+    (tmp_path / name).write_bytes(content.replace(b"SECRET", SECRET.encode()))
     option = "--from" if name.endswith("json") else "--columns"
     told = refused("new", tmp_path / "mine", option, tmp_path / name)
-    assert re.search(message, told), told
+    assert re.search(WRONG[wrong], told), told
     first = content.decode("latin-1").partition("\n")[0]
     assert SECRET not in told
     assert not first or name != "people.csv" or first not in told
@@ -295,13 +320,15 @@ def test_the_system_sees_no_read_of_a_record(tmp_path):
 
 def test_what_is_not_there_or_given_twice_or_a_pipe_is_refused(tmp_path):
     os.mkfifo(tmp_path / "pipe.parquet")
-    for message, *options in (
-        ("does not exist", "--columns", "nothing.parquet"),
-        ("is a directory", "--columns", ""),
-        ("does not exist", "--from", "nothing.json"),
-        ("is not a regular file.", "--columns", "pipe.parquet"),
+    for message, option, name in cases_of(
+        """
+        does not exist | --columns | nothing.parquet
+        is a directory | --columns |
+        does not exist | --from | nothing.json
+        is not a regular file. | --columns | pipe.parquet
+        """
     ):
-        assert message in refused("new", tmp_path / "mine", options[0], tmp_path / options[1])
+        assert message in refused("new", tmp_path / "mine", option, tmp_path / name)
     told = cli("new", tmp_path / "mine", "--from", tmp_path, "--columns", tmp_path).output
     assert "Leave out one of them" in " ".join(told.split())
     assert [path.name for path in tmp_path.iterdir()] == ["pipe.parquet"]

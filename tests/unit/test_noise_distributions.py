@@ -10,17 +10,12 @@ import opendp.prelude as dp
 import pytest
 from flint import arb
 
-from tests.inside import (
-    DiscreteGaussian,
-    DiscreteLaplace,
-    euler_maclaurin_sums,
-    tightest,
-    upper_sum_term_by_term,
-)
+from tests.cases import lines_in, values_of
+from tests.inside import DiscreteGaussian, DiscreteLaplace, euler_maclaurin_sums, tightest, upper_sum_term_by_term
 from tests.noises import gaussian, laplace
 
 PERCENT_95 = Fraction(95, 100)
-SUMS = (1, 2, 4, 8, 9, 18, 23, 46)
+SUMS = 1, 2, 4, 8, 9, 18, 23, 46
 
 
 @pytest.fixture(autouse=True)
@@ -52,7 +47,23 @@ def gaussian_tail(sigma_squared, at_least):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "sigma", ["1e-6", "1e-3", "0.2", "0.5", "1", "1.5307", "5.6077", "7.9", "8", "16.82", "75", "1000"]
+    "sigma",
+    lines_in(
+        """
+        1e-6
+        1e-3
+        0.2
+        0.5
+        1
+        1.5307
+        5.6077
+        7.9
+        8
+        16.82
+        75
+        1000
+        """
+    ),
 )
 @pytest.mark.parametrize("sigmas_out", [0, 1, 4, 9])
 def test_gaussian_tails_agree_with_mpmath(sigma, sigmas_out):
@@ -82,11 +93,22 @@ def test_both_ways_of_summing_agree_where_they_meet():
         assert by_integral.rel_accuracy_bits() > 40
 
 
-@pytest.mark.parametrize("scale", ["1e-9", "1e-6", "0.1", "1", "10", "100", "1e5"])
+@pytest.mark.parametrize(
+    "scale",
+    lines_in("""
+    1e-9
+    1e-6
+    0.1
+    1
+    10
+    100
+    1e5
+"""),
+)
 def test_geometric_tails_agree_with_their_formula(scale):
     noise = laplace(scale)
     ratio = mpmath.exp(-1 / mp(noise.scale))
-    for scales_out in (0, 1, 5, 40):
+    for scales_out in 0, 1, 5, 40:
         at_least = max(1, ceil(scales_out * float(scale)))
         power = mpmath.exp(-at_least / mp(noise.scale))
         assert contains(noise.tail(at_least), power / (1 + ratio))
@@ -97,7 +119,7 @@ def test_geometric_tails_agree_with_their_formula(scale):
 @pytest.mark.parametrize("draws", [1, 2, 9])
 def test_probabilities_tails_and_cdf_fit_together(noise, draws):
     noise = noise.sum_of(draws)
-    for value in (-40, -3, -1, 0, 1, 2, 17):
+    for value in -40, -3, -1, 0, 1, 2, 17:
         assert noise.probability(value).overlaps(noise.probability(-value))
         assert (noise.tail(value) - noise.tail(value + 1)).overlaps(noise.probability(value))
         assert (noise.cdf(value) + noise.tail(value + 1)).overlaps(arb(1))
@@ -154,12 +176,14 @@ def test_quantiles_are_the_least_integer(sigma_squared):
 
 @pytest.mark.parametrize(
     ("rho", "sigma", "threshold", "margins"),
-    [
-        ("2.134", 1.5307, 6, (3, 4, 6, 8, 9, 13, 14, 20)),
-        ("0.159", 5.6077, 21, (11, 16, 22, 31, 33, 47, 53, 75)),
-        ("0.008", 25, 93, (49, 69, 98, 139, 147, 208, 235, 332)),
-        ("0.543", 3.0345, 11, None),
-    ],
+    values_of(
+        """
+        "2.134" | 1.5307 | 6 | (3, 4, 6, 8, 9, 13, 14, 20)
+        "0.159" | 5.6077 | 21 | (11, 16, 22, 31, 33, 47, 53, 75)
+        "0.008" | 25 | 93 | (49, 69, 98, 139, 147, 208, 235, 332)
+        "0.543" | 3.0345 | 11 | None
+        """
+    ),
 )
 def test_the_papers_thresholds_and_our_margins_of_stage_2(rho, sigma, threshold, margins):
     noise = DiscreteGaussian(9 / (2 * Fraction(9, 10) * Fraction(rho)))
@@ -169,7 +193,17 @@ def test_the_papers_thresholds_and_our_margins_of_stage_2(rho, sigma, threshold,
         assert tuple(noise.sum_of(draws).margin_of_error(PERCENT_95) for draws in SUMS) == margins
 
 
-@pytest.mark.parametrize(("epsilon", "threshold", "margin"), [(8, 11, 4), (4, 21, 7), (2, 43, 15), (1, 85, 30)])
+@pytest.mark.parametrize(
+    ("epsilon", "threshold", "margin"),
+    values_of(
+        """
+        8 | 11 | 4
+        4 | 21 | 7
+        2 | 43 | 15
+        1 | 85 | 30
+        """
+    ),
+)
 def test_thresholds_and_margins_of_geometric_noise(epsilon, threshold, margin):
     noise = DiscreteLaplace(9 / (Fraction(9, 10) * epsilon))
     assert noise.quantile(Fraction(9999, 10000)) == threshold
@@ -177,7 +211,17 @@ def test_thresholds_and_margins_of_geometric_noise(epsilon, threshold, margin):
 
 
 @pytest.mark.parametrize("confidence", ["0.9", "0.95", "0.99"])
-@pytest.mark.parametrize("parameter", ["0.3", "1.5307", "5.6077", "16.823", "25", "75"])
+@pytest.mark.parametrize(
+    "parameter",
+    lines_in("""
+    0.3
+    1.5307
+    5.6077
+    16.823
+    25
+    75
+"""),
+)
 def test_margins_of_one_draw_agree_with_opendp(parameter, confidence):
     """OpenDP's accuracy a means P[|X| >= a] <= alpha: the margin is the integer below."""
     alpha, number = 1 - float(confidence), Fraction(parameter)
@@ -204,19 +248,19 @@ def test_vanishing_noise_is_zero_but_not_for_certain(noise, draws):
 
 
 def test_more_bits_give_tighter_balls():
-    for noise in (gaussian(7), gaussian(700), laplace(7)):
-        for draws in (1, 8):
+    for noise in gaussian(7), gaussian(700), laplace(7):
+        for draws in 1, 8:
             coarse, fine = (noise.sum_of(draws).tail(3, bits) for bits in (64, 512))
             assert coarse.overlaps(fine)
             assert fine.rad() < coarse.rad()
 
 
 def test_a_chance_outside_0_and_1_and_noise_without_width_are_refused():
-    for chance in (0, 1, -1, 2):
-        for ask in (gaussian(1).quantile, gaussian(1).margin_of_error):
+    for chance in 0, 1, -1, 2:
+        for ask in gaussian(1).quantile, gaussian(1).margin_of_error:
             with pytest.raises(ValueError, match="strictly between 0 and 1"):
                 ask(Fraction(chance))
-    for make in (gaussian, laplace):
+    for make in gaussian, laplace:
         with pytest.raises(ValueError, match="positive"):
             make(0)
 
@@ -225,5 +269,5 @@ def test_noise_is_mostly_zero_if_its_chance_of_0_is_above_a_half():
     """The Gaussian's chance is 1/2 at sigma squared 0.63661089..., the geometric's at scale 1 / ln 3 = 0.91023922..."""
     narrow = gaussian("1e-12"), gaussian("0.636610890"), laplace("1e-9"), laplace("0.910239226")
     wide = gaussian("0.636610891"), gaussian(10**10), laplace("0.910239227"), laplace(10**5)
-    for noise in (*narrow, *wide):
+    for noise in *narrow, *wide:
         assert noise.is_mostly_zero == (noise.probability(0) > arb(0.5)) == (noise in narrow)

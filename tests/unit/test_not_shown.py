@@ -59,8 +59,7 @@ def test_a_loss_check_without_the_power_it_needs_is_not_shown(size, shares, resu
 
 
 def test_a_full_audit_that_sees_too_little_has_failed_where_nothing_is_suppressed():
-    few = samples(600, 0.765, 0.235)
-    assert judged(ONE_GROUP, few, is_full=True).result is Result.FAILED
+    assert judged(ONE_GROUP, samples(600, 0.765, 0.235), is_full=True).result is Result.FAILED
     assert judged(NINE_GROUPS_SUPPRESSED, samples(600, 0.02, 0.02), is_full=True).result is Result.NOT_SHOWN
 
 

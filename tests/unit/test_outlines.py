@@ -4,6 +4,7 @@ import json
 from dataclasses import replace
 
 from supply_chain.outlines import decoded_arcs, outlines_of, simplified
+from tests.cases import values_of
 from tests.inside import PUERTO_RICO_STATE, US, US_STATES, BoundariesShape, BoundaryFiles, shipped_outlines, write_maps
 from tests.named_world import named_universe
 from tests.site_files import read_data
@@ -68,7 +69,14 @@ def test_every_state_and_county_that_ships_is_well_formed():
 
 def test_states_and_counties_get_outlines_without_being_asked_for(tmp_path):
     known = write_maps(tmp_path, named_universe(), {})
-    assert known["shapeFiles"] == {"STATE": [[0, 3]], "COUNTY": [[0, 6]], "PR-STATE": [[0, 0]], "PR-COUNTY": [[0, 1]]}
+    assert known["shapeFiles"] == dict(
+        values_of("""
+            "STATE" | [[0, 3]]
+            "COUNTY" | [[0, 6]]
+            "PR-STATE" | [[0, 0]]
+            "PR-COUNTY" | [[0, 1]]
+        """)
+    )
     assert known["backdrop"]["STATE"] == sorted({*US_STATES} - {"09", "11", "44", "53"})
     # the only county of the District is there
     assert known["backdrop"]["COUNTY"] == sorted({*US_STATES, PUERTO_RICO_STATE} - {"11"})

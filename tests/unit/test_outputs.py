@@ -119,8 +119,7 @@ def test_the_manifest_and_the_log_say_what_ran_and_nothing_of_the_persons(out, r
     manifest = json.loads(text)
     assert manifest["program"] == "safetab"
     assert datetime.date.fromisoformat(manifest["date"])
-    parameters = {path.name for path in released.world.parameters.iterdir()}
-    assert set(manifest["public_files"]) == parameters | {"GRF-C.txt"}
+    assert set(manifest["public_files"]) == {path.name for path in released.world.parameters.iterdir()} | {"GRF-C.txt"}
     assert "person" not in text
     assert str(released.world.data) not in text
     names = ("geography_level", "iteration_level", "stage")

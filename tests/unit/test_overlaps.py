@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.cases import values_of
 from tests.inside import AIANNH, COUNTY, NATION, PLACE, STATE, TRACT, US, area_facts, areas_overlap
 from tests.named_world import named_universe
 
@@ -19,18 +20,19 @@ def test_each_kind_of_area_knows_the_kinds_around_it():
 
 @pytest.mark.parametrize(
     ("one", "other", "overlap"),
-    [
-        ("COUNTY 44007", "TRACT 44007000100", True),
-        ("COUNTY 44007", "TRACT 44001000100", False),
-        ("TRACT 44007000100", "COUNTY 44007", True),
-        ("STATE 44", "COUNTY 44007", True),
-        ("STATE 49", "COUNTY 44007", False),
-        ("COUNTY 44007", "PLACE 4459000", True),  # as far as their ids tell
-        ("TRACT 44007000100", "PLACE 4900001", False),
-        ("AIANNH 2430", "TRACT 44007000100", True),
-        ("USA 1", "PLACE 4459000", True),
-        ("USA 1", "PR-STATE 72", False),
-    ],
+    # the county overlaps the place as far as their ids tell
+    values_of("""
+        "COUNTY 44007" | "TRACT 44007000100" | True
+        "COUNTY 44007" | "TRACT 44001000100" | False
+        "TRACT 44007000100" | "COUNTY 44007" | True
+        "STATE 44" | "COUNTY 44007" | True
+        "STATE 49" | "COUNTY 44007" | False
+        "COUNTY 44007" | "PLACE 4459000" | True
+        "TRACT 44007000100" | "PLACE 4900001" | False
+        "AIANNH 2430" | "TRACT 44007000100" | True
+        "USA 1" | "PLACE 4459000" | True
+        "USA 1" | "PR-STATE 72" | False
+    """),
 )
 def test_areas_overlap_if_one_can_hold_people_of_the_other(one, other, overlap):
     pairs = (area.split() for area in (one, other))

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.cases import cases_of
 from tests.inside import (
     US_PASS,
     CantBeDone,
@@ -91,7 +92,13 @@ def test_a_folder_of_another_user_stays(tmp_path, monkeypatch):
     assert folder.is_dir()
 
 
-@pytest.mark.parametrize(("place", "step"), [("tempfile", "mkdtemp"), ("", "_remove")])
+@pytest.mark.parametrize(
+    ("place", "step"),
+    cases_of("""
+        tempfile | mkdtemp
+        | _remove
+    """),
+)
 def test_an_interrupt_while_a_folder_is_made_or_cleared_away_leaves_none(place, step, tmp_path, monkeypatch):
     where, entered = getattr(locked_folder_module, place, locked_folder_module), []
     usual = getattr(where, step)

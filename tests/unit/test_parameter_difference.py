@@ -159,8 +159,7 @@ def test_groups_and_codes_that_move_are_named(tmp_path):
         PAIRS: ("2004|1120\n", "2003|1120\n"),
         GROUPS: ("1104|Korean alone|2|True|False|False", "1104|Koreans alone|2|True|True|False"),
     }
-    other = changed(tmp_path / "other", lines)
-    words = diff(PARAMETERS, other).stdout
+    words = diff(PARAMETERS, changed(tmp_path / "other", lines)).stdout
     assert "1 code moves: 1120 (Irish)\n    groups: loses 1: 2004 and gains 1: 2003\n" in words
     assert "1 group changes: 1104 (Korean alone)\n    name: Korean alone becomes Koreans alone\n" in words
     assert "    list: common becomes total only\n" in words

@@ -6,6 +6,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from tests.cases import values_of
 from tests.inside import (
     BLOCKS,
     ETHNICITY_CODES,
@@ -40,18 +41,20 @@ COLUMNS = {
     "of other lengths": ["", "é", "Null", "a longer text"] * 225,
 }
 
-FORMS = {
-    "none": {"compression": "none"},
-    "snappy": {"compression": "snappy"},
-    "zstd": {"compression": "zstd"},
-    "small pages": {"data_page_size": 1, "write_batch_size": 50, "row_group_size": 420},
-    "no dictionary": {"use_dictionary": False},
-    "delta": {"use_dictionary": False, "column_encoding": "DELTA_BYTE_ARRAY"},
-    "second version": {"data_page_version": "2.0"},
-    "a dictionary that ends early": {"dictionary_pagesize_limit": 100, "data_page_size": 100, "write_batch_size": 10},
-    "checksums": {"write_page_checksum": True},
-    "never absent": {"nullable": False},
-}
+FORMS = dict(
+    values_of("""
+        "none" | {"compression": "none"}
+        "snappy" | {"compression": "snappy"}
+        "zstd" | {"compression": "zstd"}
+        "small pages" | {"data_page_size": 1, "write_batch_size": 50, "row_group_size": 420}
+        "no dictionary" | {"use_dictionary": False}
+        "delta" | {"use_dictionary": False, "column_encoding": "DELTA_BYTE_ARRAY"}
+        "second version" | {"data_page_version": "2.0"}
+        "a dictionary that ends early" | {"dictionary_pagesize_limit": 100, "data_page_size": 100, "write_batch_size": 10}
+        "checksums" | {"write_page_checksum": True}
+        "never absent" | {"nullable": False}
+    """)
+)
 
 
 @pytest.fixture

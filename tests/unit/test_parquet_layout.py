@@ -4,15 +4,18 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from tests.cases import values_of
 from tests.inside import all_bytes_are_read
 
 HIDDEN = b"a name, an age; "
 TABLE = pa.table({"place": ["Ashe", "Avery", None] * 400, "people": range(1_200)})
-WAYS = {
-    "as a release": {"compression": "zstd", "store_schema": False, "row_group_size": 500},
-    "plain": {"compression": "none", "use_dictionary": False, "write_statistics": False},
-    "pages of the second form": {"data_page_version": "2.0", "data_page_size": 100, "write_batch_size": 50},
-}
+WAYS = dict(
+    values_of("""
+        "as a release" | {"compression": "zstd", "store_schema": False, "row_group_size": 500}
+        "plain" | {"compression": "none", "use_dictionary": False, "write_statistics": False}
+        "pages of the second form" | {"data_page_version": "2.0", "data_page_size": 100, "write_batch_size": 50}
+    """)
+)
 
 
 def footer_of(file):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import safetab
+from tests.cases import values_of
 from tests.cef_files import write_cef
 from tests.conftest import SHARED
 from tests.inside import (
@@ -96,7 +97,13 @@ def test_a_budget_of_a_thousand_million_makes_noise_vanish(definition, world):
         assert level.design.suppression_threshold in (None, 0)
 
 
-@pytest.mark.parametrize(("chance", "low", "high"), [("0.9999", 1e-5, 1e-4), ("0.99999999999999999999", 0, 1e-20)])
+@pytest.mark.parametrize(
+    ("chance", "low", "high"),
+    values_of("""
+        "0.9999" | 1e-5 | 1e-4
+        "0.99999999999999999999" | 0 | 1e-20
+    """),
+)
 def test_published_empty_groups_are_counted_as_theory_says(chance, low, high, world):
     """The rarest publications are not lost in rounding."""
     world.edit("config.json", '"zero_suppression_chance": 0.9999', f'"zero_suppression_chance": {chance}')
@@ -164,10 +171,10 @@ def test_a_plan_warns_of_choices_that_noise_makes(world):
 
 @pytest.mark.parametrize(
     ("chance", "sentence"),
-    [
-        (0, "A suppression chance of 0 publishes every empty group."),
-        (0.5, "A suppression chance of one half or less publishes many empty groups."),
-    ],
+    values_of("""
+        0 | "A suppression chance of 0 publishes every empty group."
+        0.5 | "A suppression chance of one half or less publishes many empty groups."
+    """),
 )
 def test_a_plan_warns_of_empty_groups_that_are_published(world, chance, sentence):
     world.configure(zero_suppression_chance=chance)
@@ -227,7 +234,14 @@ def test_the_2020_lists_tabulate_2996_iterations_798_of_them_as_totals_only(conf
 
 
 @pytest.mark.needs_2020_files
-@pytest.mark.parametrize(("max_race_codes", "most"), [(8, 9), (3, 4), (1, 3)])
+@pytest.mark.parametrize(
+    ("max_race_codes", "most"),
+    values_of("""
+        8 | 9
+        3 | 4
+        1 | 3
+    """),
+)
 def test_stability_of_the_2020_lists(max_race_codes, most, config_and_lists):
     config, lists = config_and_lists
     areas = dict.fromkeys(config.passes, _national_geography(1, 1, 1, 1, 1))

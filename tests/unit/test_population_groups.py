@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from tests.cases import cases_of
+from tests.cases import cases_of, values_of
 from tests.code_maps import iteration_map
 from tests.conftest import SMALL_EXAMPLE
 from tests.inside import (
@@ -58,18 +58,18 @@ def test_the_groups_of_a_person(case, lists):
 
 @pytest.mark.parametrize(
     ("alone", "in_combination", "ethnicity", "max_race_codes", "most"),
-    [
-        ({}, {}, {}, 8, 0),
-        ({"1": "A"}, {}, {}, 8, 1),
-        ({}, {"1": "C"}, {"1": "E"}, 8, 2),
-        ({"1": "A"}, {"1": "C"}, {"9": "E"}, 1, 3),
-        ({"1": "A", "2": "B"}, {"1": "C", "2": "D"}, {"9": "E"}, 2, 3),
-        # one wide alone group around many in-combination groups: max_race_codes + 2
-        (dict.fromkeys("1234", "A"), dict(zip("1234", "CDFG", strict=True)), {"9": "E"}, 3, 5),
-        # aloneness where no in-combination group is
-        ({"3": "A"}, {"1": "C", "2": "D"}, {}, 2, 2),
-        ({"3": "A"}, {}, {"9": "E"}, 2, 2),
-    ],
+    # the sixth: one wide alone group around many in-combination groups, max_race_codes + 2;
+    # the last two: aloneness where no in-combination group is
+    values_of("""
+        {} | {} | {} | 8 | 0
+        {"1": "A"} | {} | {} | 8 | 1
+        {} | {"1": "C"} | {"1": "E"} | 8 | 2
+        {"1": "A"} | {"1": "C"} | {"9": "E"} | 1 | 3
+        {"1": "A", "2": "B"} | {"1": "C", "2": "D"} | {"9": "E"} | 2 | 3
+        {"1": "A", "2": "A", "3": "A", "4": "A"} | {"1": "C", "2": "D", "3": "F", "4": "G"} | {"9": "E"} | 3 | 5
+        {"3": "A"} | {"1": "C", "2": "D"} | {} | 2 | 2
+        {"3": "A"} | {} | {"9": "E"} | 2 | 2
+    """),
 )
 def test_stability_of_hand_made_maps(alone, in_combination, ethnicity, max_race_codes, most):
     maps = iteration_map(alone, in_combination, ethnicity, max_race_codes).classifications
@@ -102,7 +102,11 @@ def test_every_group_has_a_fixed_place(lists):
 
 def test_a_group_outside_the_universe_has_no_place(lists):
     universe = universe_of(COUNTY_REGIONAL, np.array([1001]), lists)
-    for entity, iteration in (1002, "1002"), (99999, "1002"), (1001, "1003"):
+    for entity, iteration in values_of("""
+        1002 | "1002"
+        99999 | "1002"
+        1001 | "1003"
+    """):
         with pytest.raises(KeyError):
             index_in(universe, entity, iteration)
     for place in universe.size, -1:
@@ -110,7 +114,13 @@ def test_a_group_outside_the_universe_has_no_place(lists):
             universe.group_at(place)
 
 
-@pytest.mark.parametrize(("geography", "adaptive", "total_only"), [("USA", 19, 2), ("PLACE", 21, 0)])
+@pytest.mark.parametrize(
+    ("geography", "adaptive", "total_only"),
+    values_of("""
+        "USA" | 19 | 2
+        "PLACE" | 21 | 0
+    """),
+)
 def test_total_only_groups_are_at_nation_and_state_alone(geography, adaptive, total_only, lists):
     universe = universe_of(PopulationGroupLevel(US.area_level(geography), DETAILED), np.array([1]), lists)
     assert universe.adaptive_groups == adaptive

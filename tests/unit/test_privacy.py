@@ -8,6 +8,7 @@ import opendp.prelude as dp
 import pytest
 from dp_accounting import pld, rdp
 
+from tests.cases import cases_of, values_of
 from tests.inside import (
     DiscreteGaussian,
     DiscreteLaplace,
@@ -57,7 +58,14 @@ def test_levels_add_up_and_passes_do_not():
     assert loss_of_disjoint_passes([]) == PrivacyLoss(Fraction(0))
 
 
-@pytest.mark.parametrize(("us", "puerto_rico"), [(3, 5), (5, 5), (7, 0)])
+@pytest.mark.parametrize(
+    ("us", "puerto_rico"),
+    values_of("""
+        3 | 5
+        5 | 5
+        7 | 0
+    """),
+)
 def test_moving_between_passes_never_costs_more_than_the_bounded_figure(us, puerto_rico):
     both = loss_of_disjoint_passes([PrivacyLoss(Fraction(us)), PrivacyLoss(Fraction(puerto_rico))])
     assert us + puerto_rico <= both.bounded
@@ -89,7 +97,13 @@ def test_epsilon_is_the_best_bound_rounded_up(rho, delta):
 
 
 @pytest.mark.parametrize(
-    ("rho", "epsilon"), [("4.944", "25.3629"), ("9.888", "38.9488"), ("2.643", "17.4809"), ("5.286", "26.4127")]
+    ("rho", "epsilon"),
+    cases_of("""
+        4.944 | 25.3629
+        9.888 | 38.9488
+        2.643 | 17.4809
+        5.286 | 26.4127
+    """),
 )
 def test_epsilon_of_the_2020_totals(rho, epsilon):
     assert epsilon_of_rho(Fraction(rho), Fraction(1, 10**10)) == Fraction(epsilon)

@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 from rich.console import Console
 
+from tests.cases import values_of
 from tests.inside import (
     Elapsed,
     LocalBackend,
@@ -102,7 +103,10 @@ def test_a_log_never_tells_of_more_than_there_is(steps, lines, clock):
 def test_a_bar_never_exceeds_its_total_and_has_none_where_none_is_known(monkeypatch):
     monkeypatch.setattr("sys.stderr", Terminal())
     progress = TerminalProgress()
-    for name, parts, advances in ("Checking", 100, (90, 90)), ("Checking what can be checked", 0, (7,)):
+    for name, parts, advances in values_of("""
+        "Checking" | 100 | (90, 90)
+        "Checking what can be checked" | 0 | (7,)
+    """):
         progress.step(name, parts)
         for advance in advances:
             progress.advance(advance)
@@ -131,7 +135,13 @@ class Terminal(io.StringIO):
 
 @pytest.mark.parametrize(
     ("seconds", "words"),
-    [(0.04, "0.0 s"), (59.9, "59.9 s"), (60, "1 min 0 s"), (3_599.7, "1 h 0 min"), (7_300, "2 h 1 min")],
+    values_of("""
+        0.04 | "0.0 s"
+        59.9 | "59.9 s"
+        60 | "1 min 0 s"
+        3_599.7 | "1 h 0 min"
+        7_300 | "2 h 1 min"
+    """),
 )
 def test_durations_are_told_in_words(seconds, words):
     assert seconds_in_words(seconds) == words

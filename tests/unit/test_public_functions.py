@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import safetab
+from tests.cases import cases_of
 from tests.commands import invalid
 from tests.conftest import PROJECT
 from tests.inside import (
@@ -210,7 +211,13 @@ def test_the_wheel_says_that_it_has_types(tmp_path):
     assert {f"safetab/products/{product}/census.toml" for product in ("safetab_p", "safetab_h")} <= {*names}
 
 
-@pytest.mark.parametrize(("folder", "front"), [("build/docs", "index.html"), ("docs", "overview.md")])
+@pytest.mark.parametrize(
+    ("folder", "front"),
+    cases_of("""
+        build/docs | index.html
+        docs | overview.md
+    """),
+)
 def test_the_overview_is_the_first_page_of_whatever_is_there(folder, front, tmp_path, monkeypatch):
     monkeypatch.setattr(documentation_module, "PACKAGE", tmp_path / "src" / "safetab")
     (tmp_path / folder).mkdir(parents=True)

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.cases import values_of
 from tests.inside import SEX_BY_AGE_4, SEX_BY_AGE_9, SEX_BY_AGE_23, TOTAL
 
 AGES_4 = "Under 18 years, 18 to 44 years, 45 to 64 years, 65 years and over"
@@ -41,7 +42,12 @@ def test_a_total_has_one_line():
 
 @pytest.mark.parametrize(
     ("number", "first", "cells", "labels"),
-    [(1, 0, 8, None), (2, 0, 4, ("male", 0, 115)), (7, 4, 4, ("female", 0, 115)), (11, 7, 1, ("female", 65, 115))],
+    values_of("""
+        1 | 0 | 8 | None
+        2 | 0 | 4 | ("male", 0, 115)
+        7 | 4 | 4 | ("female", 0, 115)
+        11 | 7 | 1 | ("female", 65, 115)
+    """),
 )
 def test_lines_sum_the_right_cells(number, first, cells, labels):
     (line,) = (line for line in SEX_BY_AGE_4.lines if (line.table_id, line.number) == ("T02001", number))

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pyarrow as pa
 import pytest
 
+from tests.cases import values_of
 from tests.commands import invalid
 from tests.conftest import SMALL_EXAMPLE
 from tests.inside import (
@@ -83,22 +84,19 @@ def test_a_group_has_an_id_that_stays_text_if_the_agency_has_no_form_of_its_own(
     assert with_ids(table, US, None).column_names == table.column_names
 
 
-NO_NUMBER = {"interval_low": None, "interval_high": None}
-
-
 def test_intervals_of_csv_files_reach_no_size_below_0_and_are_null_only_if_withheld():
-    rows = [
-        {"table_id": "T01001", "line": 1, "unclamped_count": 30, "unclamped_margin_of_error": 9, **NO_NUMBER},
-        {"table_id": "T02001", "line": 1, "unclamped_count": 30, "unclamped_margin_of_error": 9, **NO_NUMBER},
-        {"table_id": "T02001", "line": 2, "unclamped_count": -3, "unclamped_margin_of_error": 9, **NO_NUMBER},
-        {"table_id": "T02003", "line": 3, "unclamped_count": -30, "unclamped_margin_of_error": 9, **NO_NUMBER},
-        {"table_id": "T01001", "line": 1, "unclamped_count": 20, "unclamped_margin_of_error": 9, "interval_low": 0,
-         "interval_high": 25},
-        {"table_id": "T01001", "line": 1, "unclamped_count": None, "unclamped_margin_of_error": None, **NO_NUMBER},
-    ]  # fmt: skip
-    written = _numbers_for_csv(pa.Table.from_pylist(rows), SAFETAB_P)
-    ends = list(zip(written["interval_low"].to_pylist(), written["interval_high"].to_pylist(), strict=True))
-    assert ends == [(21, 39), (0, 6), (0, 0), (0, 25), (None, None)]
+    header, *rows = values_of("""
+        "table_id" | "line" | "unclamped_count" | "unclamped_margin_of_error" | "interval_low" | "interval_high"
+        "T01001" | 1 | 30 | 9 | None | None
+        "T02001" | 1 | 30 | 9 | None | None
+        "T02001" | 2 | -3 | 9 | None | None
+        "T02003" | 3 | -30 | 9 | None | None
+        "T01001" | 1 | 20 | 9 | 0 | 25
+        "T01001" | 1 | None | None | None | None
+    """)
+    numbers = pa.Table.from_pylist([dict(zip(header, row, strict=True)) for row in rows])
+    ends = _numbers_for_csv(numbers, SAFETAB_P).select(["interval_low", "interval_high"]).to_pylist()
+    assert [[*each.values()] for each in ends] == values_of("21 | 39\n 0 | 6\n 0 | 0\n 0 | 25\n None | None")
 
 
 def test_only_tables_of_people_repeat_totals():

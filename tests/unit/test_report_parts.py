@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from tests.cases import cases_of
+from tests.cases import cases_of, values_of
 from tests.conftest import SMALL_EXAMPLE
 from tests.inside import (
     CLASS_NAMES,
@@ -81,7 +81,13 @@ def test_the_verdict_on_margins_has_the_shares_that_were_seen():
     assert "Margins hold: not shown. " in margins_line(MarginShares([], [], ()))
 
 
-@pytest.mark.parametrize(("number", "is_short"), [(400, False), (40_000, True)])
+@pytest.mark.parametrize(
+    ("number", "is_short"),
+    values_of("""
+        400 | False
+        40_000 | True
+    """),
+)
 def test_a_share_is_short_if_chance_does_not_explain_it(number, is_short):
     row = share("interval_coverage_95", "numbers", 0.93, number)
     assert bool(verdict_module._if_short("County", row, "interval_coverage_95", "numbers")) == is_short

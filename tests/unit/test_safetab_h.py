@@ -5,6 +5,7 @@ from fractions import Fraction
 
 import pytest
 
+from tests.cases import cases_of, values_of
 from tests.conftest import SHARED
 from tests.inside import (
     CONFIDENCE,
@@ -30,7 +31,7 @@ from tests.inside import (
 )
 from tests.worlds.households import config_of_2020
 
-FINE, MIDDLE, COARSE = Fraction("1.9208"), Fraction("0.142869"), Fraction("0.006915")
+MIDDLE = Fraction("0.142869")
 NINE_GROUPS = Sensitivity.of_groups(9)
 
 
@@ -87,26 +88,27 @@ def test_what_both_products_of_2020_cost_together(households):
     """docs/privacy.md#two-products states these, for the US pass."""
     rows = JointLoss(production_of_2020(SAFETAB_P), households).rows()
     losses = {change: of_passes[US_PASS] for change, of_passes in rows}
-    for change, rho in (
-        ("one household record is added or removed", "8.895302"),
-        ("a person is added or removed", "22.734604"),
-        ("a person moves to another household", "81.050416"),
-        ("a household of 3 people is added or removed", "53.391302"),  # 9 times 4.944 and 8.895302
-    ):
+    # the last: 9 times 4.944 and 8.895302
+    for change, rho in cases_of("""
+        one household record is added or removed | 8.895302
+        a person is added or removed | 22.734604
+        a person moves to another household | 81.050416
+        a household of 3 people is added or removed | 53.391302
+    """):
         assert losses[change] == Fraction(rho)
 
 
 @pytest.mark.parametrize(
     ("budget", "sigma", "margins"),
-    [
-        (FINE, Fraction(75, 49), [3, 4, 5, 6, 7]),
-        (MIDDLE, 5.612253, [11, 16, 19, 22, 25]),
-        (COARSE, 25.509983, [50, 71, 87, 100, 112]),
-    ],
+    values_of("""
+        "1.9208" | 1.53061224 | [3, 4, 5, 6, 7]
+        "0.142869" | 5.612253 | [11, 16, 19, 22, 25]
+        "0.006915" | 25.509983 | [50, 71, 87, 100, 112]
+    """),
 )
 def test_the_noise_and_the_margins_of_2020(budget, sigma, margins):
-    noise = calibrated_noise(PrivacyDefinition.ZCDP, NINE_GROUPS, budget)
-    assert float(noise.parameter) ** 0.5 == pytest.approx(float(sigma), abs=1e-6)
+    noise = calibrated_noise(PrivacyDefinition.ZCDP, NINE_GROUPS, Fraction(budget))
+    assert float(noise.parameter) ** 0.5 == pytest.approx(sigma, abs=1e-6)
     assert [margin_of(noise, draws, CONFIDENCE) for draws in range(1, 6)] == margins
 
 
@@ -114,7 +116,12 @@ def test_combined_totals_are_21_to_39_percent_narrower():
     """By shape of household type and of tenure; half widths at 95 %, for Detailed groups below state."""
     noise, narrower = calibrated_noise(PrivacyDefinition.ZCDP, NINE_GROUPS, MIDDLE), []
     group = ("", US.area_level("COUNTY"), "44007", "3010", Stage.STAGE_2, noise)
-    for of_type, of_tenure, width in (1, 1, 7.8), (2, 3, 12.0), (4, 3, 14.4), (5, 3, 15.1):
+    for of_type, of_tenure, width in values_of("""
+        1 | 1 | 7.8
+        2 | 3 | 12.0
+        4 | 3 | 14.4
+        5 | 3 | 15.1
+    """):
         sizes = {"household type": of_type, "tenure": of_tenure}
         forms = [LinearForm({Measured(*group, name): (1,) * cells}) for name, cells in sizes.items()]
         best = combined([Guess(Fraction(0), form) for form in forms]).form.noise

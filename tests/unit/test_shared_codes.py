@@ -7,6 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from tests.cases import values_of
 from tests.commands import done, refused
 from tests.inside import (
     PERSON_HOUSEHOLD_FILE,
@@ -123,10 +124,10 @@ def test_such_data_are_valid_inputs_of_a_run(shared):
 
 @pytest.mark.parametrize(
     ("more", "message"),
-    [
-        (("--shared-codes", "1.5", "--households"), "--shared-codes: must be a chance from 0 to 1."),
-        (("--shared-codes", "0.9"), "Add --households, or leave it out."),
-    ],
+    values_of("""
+        ("--shared-codes", "1.5", "--households") | "--shared-codes: must be a chance from 0 to 1."
+        ("--shared-codes", "0.9") | "Add --households, or leave it out."
+    """),
 )
 def test_what_makes_no_sense_is_refused(tmp_path, more, message):
     assert message in refused("synthesize", tmp_path / "out", "--people", "1000", *more, code=2)

@@ -7,6 +7,7 @@ from types import MappingProxyType
 
 import pytest
 
+from tests.cases import values_of
 from tests.commands import done, refused
 from tests.conftest import SHARED
 from tests.inside import (
@@ -59,11 +60,11 @@ def test_terms_are_codes_and_ranges_with_both_ends_and_spaces_where_they_may_be(
 
 @pytest.mark.parametrize(
     ("values", "complaint"),
-    [
-        (["1010:1000"], "a range must begin with its lower code"),
-        (["1002:1009"], "the range contains no listed code"),
-        (["1000 ,1001", "1000,,1001", "1000,", "", "100", "1000:1001:1010", "1000: 1001"], "a term must be"),
-    ],
+    values_of("""
+        ["1010:1000"] | "a range must begin with its lower code"
+        ["1002:1009"] | "the range contains no listed code"
+        ["1000 ,1001", "1000,,1001", "1000,", "", "100", "1000:1001:1010", "1000: 1001"] | "a term must be"
+    """),
 )
 def test_a_term_that_says_nothing_sure_is_an_error(values, complaint):
     for value in values:

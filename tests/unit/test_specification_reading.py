@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cases import values_of
 from tests.conftest import SHARED
 from tests.inside import (
     FindingsOf,
@@ -97,7 +98,13 @@ def test_a_list_that_nothing_uses_is_a_warning(tmp_path):
     ]
 
 
-@pytest.mark.parametrize(("column", "separator", "more"), [("TONGUES", ";", ""), ("ORIGIN2", "/", '\nseparator = "/"')])
+@pytest.mark.parametrize(
+    ("column", "separator", "more"),
+    values_of(r"""
+        "TONGUES" | ";" | ""
+        "ORIGIN2" | "/" | '\nseparator = "/"'
+    """),
+)
 def test_a_list_of_codes_has_the_delimiter_of_its_field_or_its_own(column, separator, more, tmp_path):
     text = SMALL.replace('columns = ["ORIGIN1", "ORIGIN2"]', f'column = "{column}"{more}')
     codes = read(tmp_path, text.replace("use        = { origin = 1 }", "")).require().classification("origin")
@@ -172,8 +179,7 @@ def test_privacy_toml_does_not_follow_a_link_out(tmp_path):
 
 def places_of(keys, path=()):
     """The path of every value in nested tables and lists."""
-    items = keys.items() if isinstance(keys, dict) else enumerate(keys) if isinstance(keys, list) else ()
-    for key, value in items:
+    for key, value in keys.items() if isinstance(keys, dict) else enumerate(keys) if isinstance(keys, list) else ():
         yield (*path, key)
         yield from places_of(value, (*path, key))
 

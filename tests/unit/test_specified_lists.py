@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from tests.cases import cases_of, values_of
 from tests.inside import compile_folder, keys_of, read_specification
 from tests.unit.test_specification_reading import inside, places_of
 from tests.worlds.specified.small_text import SMALL, write_specification
@@ -83,7 +84,11 @@ def test_a_broken_list_is_refused_with_the_right_sentence(kind, name, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("right", "wrong", "where"), [("Tui,t,", "Tui,t\u00a0,", "broad"), ("t,Tuis", "t,Tu\u00a0is", "broad_name")]
+    ("right", "wrong", "where"),
+    values_of(r"""
+        "Tui,t," | "Tui,t\u00a0," | "broad"
+        "t,Tuis" | "t,Tu\u00a0is" | "broad_name"
+    """),
 )
 def test_a_strange_character_is_one_finding_about_its_list(tmp_path, right, wrong, where):
     found = errors(tmp_path, SMALL, with_change("origins.csv", right, wrong))
@@ -122,13 +127,13 @@ def test_ids_are_in_the_order_of_their_bytes(tmp_path):
 
 @pytest.mark.parametrize(
     ("file", "encoding", "change", "line"),
-    [
-        ("areas.csv", "utf-16", ("", ""), 1),
-        ("origins.csv", "utf-16", ("", ""), 1),
-        ("areas.csv", "latin-1", ("ISLAND", "ISLÄND"), 1),
-        ("areas.csv", "latin-1", ("A2,1,North", "A2,1,Nörd"), 3),
-        ("origins.csv", "latin-1", ("Kaka", "Käkä"), 3),
-    ],
+    values_of("""
+        "areas.csv" | "utf-16" | ("", "") | 1
+        "origins.csv" | "utf-16" | ("", "") | 1
+        "areas.csv" | "latin-1" | ("ISLAND", "ISLÄND") | 1
+        "areas.csv" | "latin-1" | ("A2,1,North", "A2,1,Nörd") | 3
+        "origins.csv" | "latin-1" | ("Kaka", "Käkä") | 3
+    """),
 )
 def test_a_list_that_is_not_utf_8_is_named_with_the_line(tmp_path, file, encoding, change, line):
     parameters = write_lists(tmp_path, SMALL, LISTS)
@@ -195,7 +200,13 @@ def test_a_code_in_two_groups_is_found_beside_other_mistakes(change, tmp_path):
     assert len(found) > 1
 
 
-@pytest.mark.parametrize(("text", "where"), [("A2", "AREA_ID"), ("101", "code")])
+@pytest.mark.parametrize(
+    ("text", "where"),
+    cases_of("""
+        A2 | AREA_ID
+        101 | code
+    """),
+)
 def test_a_text_that_means_no_value_is_not_listed(text, where, tmp_path):
     found = findings_of(tmp_path, SMALL.replace("[records]", f'[records]\nmissing = ["", "{text}"]'))
     assert [place for place, message in found if "records.missing" in message] == [where]

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import pyarrow as pa
 import pytest
 
+from tests.cases import cases_of, values_of
 from tests.conftest import SHARED
 from tests.inside import (
     PRODUCTS,
@@ -118,12 +119,12 @@ def test_the_attribute_has_the_fields_in_the_order_in_which_tables_name_them():
 def test_lines_of_one_and_of_two_attributes():
     total, age, gender_by_age = compiled(GENDER_BY_AGE).families[0].shapes
     assert [(line.stub, line.labels, line.run) for line in total.lines] == [("Total", ("all", 0, 99), (0,))]
-    assert [(line.number, line.stub, line.words, line.labels, line.run) for line in age.lines] == [
-        (1, "Total", "", ("all", 0, 99), (0, 1, 2)),
-        (2, "Under 15 years", "0 to 14 years", ("all", 0, 14), (0,)),
-        (3, "15 to 64 years", "15 to 64 years", ("all", 15, 64), (1,)),
-        (4, "65 years and over", "65 years and over", ("all", 65, 99), (2,)),
-    ]
+    assert [[line.number, line.stub, line.words, line.labels, line.run] for line in age.lines] == values_of("""
+        1 | "Total" | "" | ("all", 0, 99) | (0, 1, 2)
+        2 | "Under 15 years" | "0 to 14 years" | ("all", 0, 14) | (0,)
+        3 | "15 to 64 years" | "15 to 64 years" | ("all", 15, 64) | (1,)
+        4 | "65 years and over" | "65 years and over" | ("all", 65, 99) | (2,)
+    """)
     assert [line.number for line in gender_by_age.lines] == [*range(1, 14)]
     ages = "Under 15 years, 15 to 64 years, 65 years and over"
     assert stubs_of(gender_by_age.lines) == f"Total, Male, {ages}, Female, {ages}, Another gender, {ages}"
@@ -196,10 +197,11 @@ def test_the_total_is_repeated_only_if_the_specification_says_so():
     (plain,) = compiled(GENDER_BY_AGE).families
     assert [[line.is_total for line in shape.lines][:2] for shape in plain.finer] == [[True, False]] * 2
     (repeated,) = product_with(ladder(by("age", "age"), repeat_total=True)).families
-    assert [(line.table_id, line.number, line.is_total, line.run) for line in repeated.finer[0].lines[:2]] == [
-        ("T-all tables total", 1, True, (0, 1, 2)),
-        ("T-age", 1, False, (0, 1, 2)),
-    ]
+    lines = repeated.finer[0].lines[:2]
+    assert [[line.table_id, line.number, line.is_total, line.run] for line in lines] == values_of("""
+        "T-all tables total" | 1 | True | (0, 1, 2)
+        "T-age" | 1 | False | (0, 1, 2)
+    """)
 
 
 @pytest.mark.parametrize(
@@ -234,7 +236,7 @@ def sizes(labels="everyone small one two three large", lines=SIZES):
 def test_cells_of_named_lines_are_those_that_no_other_divides():
     product = product_with(sizes(), *GENDER_BY_AGE.tables)
     total, shape = product.families[0].shapes
-    assert [line.run for line in shape.lines] == [(0, 1, 2, 3), (0, 1, 2), (0,), (1,), (2,), (3,)]
+    assert [[*line.run] for line in shape.lines] == values_of("0 | 1 | 2 | 3\n 0 | 1 | 2\n 0\n 1\n 2\n 3")
     assert total.lines[0].labels == shape.lines[0].labels == ("all", 0, 99, "everyone")
     assert shape.lines[-1].labels == ("all", 0, 99, "large")
     assert shape.cell_labels == tuple((None, None, None, label) for label in ("one", "two", "three", "large"))
@@ -267,7 +269,13 @@ def test_lines_that_are_no_runs_of_cells_are_refused(labels, lines):
         product_with(sizes(labels, lines))
 
 
-@pytest.mark.parametrize(("label", "more"), [("all", ["b", "c"]), ("Both", ["b"])])
+@pytest.mark.parametrize(
+    ("label", "more"),
+    values_of("""
+        "all" | ["b", "c"]
+        "Both" | ["b"]
+    """),
+)
 def test_no_category_has_the_label_of_all(label, more):
     categories = tuple(Category(one[0], one) for one in (label, *more))
     with pytest.raises(ValueError, match=f'can\'t be labelled "{label.lower()}"'):
@@ -293,7 +301,11 @@ def test_columns_never_have_the_name_of_another_column():
 
 @pytest.mark.parametrize(
     ("minimum", "maximum", "types"),
-    [(0, 127, ("int8", "int16")), (0, 128, ("int16", "int16")), (-40_000, 5, ("int32", "int32"))],
+    values_of("""
+        0 | 127 | ("int8", "int16")
+        0 | 128 | ("int16", "int16")
+        -40_000 | 5 | ("int32", "int32")
+    """),
 )
 def test_a_column_holds_its_integers(minimum, maximum, types):
     for column in Attribute(RecordField("n", "integer", minimum=minimum, maximum=maximum)).columns:
@@ -302,7 +314,13 @@ def test_a_column_holds_its_integers(minimum, maximum, types):
 
 @pytest.mark.parametrize(
     ("noun", "plural"),
-    [("sex", "sexes"), ("age", "ages"), ("country", "countries"), ("day", "days"), ("class", "classes")],
+    cases_of("""
+        sex | sexes
+        age | ages
+        country | countries
+        day | days
+        class | classes
+    """),
 )
 def test_plurals(noun, plural):
     assert plural_of(noun) == plural
@@ -310,32 +328,34 @@ def test_plurals(noun, plural):
 
 def test_questions_of_any_census():
     product = compiled(GENDER_BY_AGE)
-    total, age, fine = product.families[0].shapes
-    asked = product.line_question
+    shapes, asked = product.families[0].shapes, product.line_question
     assert asked.arguments == ("gender", "age")
     assert asked.everything == "all genders and ages"
-    for shape, gender, ages, cells, words in (
-        (fine, "female", "15+", (4, 5), "female 15 years and over"),
-        (fine, "Female", "15+", (4, 5), "female 15 years and over"),
-        (fine, "2", "15+", (4, 5), "female 15 years and over"),
-        (fine, "x", (0, 99), (6, 7, 8), "another gender all ages"),
-        (fine, "all", (0, 64), (0, 1, 3, 4, 6, 7), "0 to 64 years"),
-        (age, "all", "0-14", (0,), "0 to 14 years"),
-        (age, "all", (0, 99), (0, 1, 2), "all ages"),
-    ):
-        assert asked.cells_of(shape, gender, ages) == WantedCells(cells, words)
-    for shape, name, value, told in (
-        (age, "gender", "male", "this table has no numbers by gender."),
-        (total, "gender", "male", "the group has a total alone, with no numbers by gender."),
-        (total, "gender", "men", 'must be all, male, female or another gender, not "men".'),
-        (fine, "age", "young", "must be like 0-17 or 65+."),
-    ):
-        assert asked.cells_of(shape, **{name: value}) == Refusal(name, told)
+    for shape, gender, ages, cells, words in values_of("""
+        2 | "female" | "15+" | (4, 5) | "female 15 years and over"
+        2 | "Female" | "15+" | (4, 5) | "female 15 years and over"
+        2 | "2" | "15+" | (4, 5) | "female 15 years and over"
+        2 | "x" | (0, 99) | (6, 7, 8) | "another gender all ages"
+        2 | "all" | (0, 64) | (0, 1, 3, 4, 6, 7) | "0 to 64 years"
+        1 | "all" | "0-14" | (0,) | "0 to 14 years"
+        1 | "all" | (0, 99) | (0, 1, 2) | "all ages"
+    """):
+        assert asked.cells_of(shapes[shape], gender, ages) == WantedCells(cells, words)
+    for shape, name, value, told in values_of("""
+        1 | "gender" | "male" | "this table has no numbers by gender."
+        0 | "gender" | "male" | "the group has a total alone, with no numbers by gender."
+        0 | "gender" | "men" | 'must be all, male, female or another gender, not "men".'
+        2 | "age" | "young" | "must be like 0-17 or 65+."
+    """):
+        assert asked.cells_of(shapes[shape], **{name: value}) == Refusal(name, told)
     assert asked.parsed({"gender": "all", "age": "15+"}) == {"age": (15, 99)}
     for wrong in {"gander": "male"}, {"gender": 1}, {"age": 5}:
         with pytest.raises(TypeError):
-            asked.cells_of(fine, **wrong)
-    assert "; ".join(map(asked.name_of, fine.lines[:3])) == "all genders, all ages; male, all ages; male, 0 to 14 years"
+            asked.cells_of(shapes[2], **wrong)
+    assert (
+        "; ".join(map(asked.name_of, shapes[2].lines[:3]))
+        == "all genders, all ages; male, all ages; male, 0 to 14 years"
+    )
 
 
 def test_only_two_categories_are_drawn_on_two_sides():
@@ -374,10 +394,10 @@ def test_sentences(selector, of_product, counts):
 
 
 def test_families_with_one_detail_have_files_of_their_own():
-    for first, second, words in (
-        ("all tables", "Other Tables", ["all-tables", "other-tables"]),
-        ("a b", "a-b", ["1-a-b", "2-a-b"]),
-    ):
+    for first, second, words in values_of("""
+        "all tables" | "Other Tables" | ["all-tables", "other-tables"]
+        "a b" | "a-b" | ["1-a-b", "2-a-b"]
+    """):
         product = product_with(ladder(by("a", "age"), name=first), ladder(by("b", "gender"), name=second))
         assert [family.file_word for family in product.families] == words
         assert [layout.folder for layout in product.files] == [f"tables/{word}" for word in words]
@@ -415,20 +435,20 @@ def test_a_reference_is_compared_with_the_whole_run_alone():
     assert level_far_above(product, ZCDP, Fraction(1000)) is None
 
 
-EXAMPLES = {
-    "nz-ethnicity": (("gender", "age"), {"gender and age": [1, 4, 18, 54]}),
-    "ons-ethnic-group": (("sex", "age"), {"sex and age": [1, 2, 8, 22]}),
-    "hospital-admissions": (("sex", "age", "mode"), {"age and sex": [1, 3, 15], "mode": [1, 2]}),
-}
-
-
 @pytest.mark.needs_2020_files
-@pytest.mark.parametrize("name", EXAMPLES)
-def test_the_example_specifications(name):
+@pytest.mark.parametrize(
+    ("name", "arguments", "cells"),
+    values_of("""
+        "nz-ethnicity" | ("gender", "age") | {"gender and age": [1, 4, 18, 54]}
+        "ons-ethnic-group" | ("sex", "age") | {"sex and age": [1, 2, 8, 22]}
+        "hospital-admissions" | ("sex", "age", "mode") | {"age and sex": [1, 3, 15], "mode": [1, 2]}
+    """),
+)
+def test_the_example_specifications(name, arguments, cells):
     folder = SHARED / "census" / name
     if not folder.exists():
         pytest.skip("the examples are not there")
-    product, (arguments, cells) = compiled(read_specification(folder).require()), EXAMPLES[name]
+    product = compiled(read_specification(folder).require())
     assert product.line_question.arguments == arguments
     assert {family.name: [shape.cells for shape in family.shapes] for family in product.families} == cells
     for shape in (shape for family in product.families for shape in family.shapes):

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from safetab.tuning import least_budget, tuning_of
+from tests.cases import cases_of, values_of
 from tests.commands import done, refused
 from tests.inside import (
     SAFETAB_H,
@@ -28,7 +29,7 @@ from tests.inside import (
     specified_page_facts,
 )
 from tests.worlds.specified.of_bureau import as_specification
-from tests.worlds.specified.small_world import nz_keys, write_specification
+from tests.worlds.specified.small_world import nz_keys, of_units, write_specification
 from tests.worlds.specified.toml_text import toml_of
 
 AMERICAN = re.compile(
@@ -36,16 +37,16 @@ AMERICAN = re.compile(
     r"|Census Bureau|2020|FIPS)\b",
     re.IGNORECASE,
 )
-QUESTIONS = [
-    ["levels"],
-    ["budget", "sa2, level 2", "11"],
-    ["threshold", "SA2, Level 2", "3"],
-    ["margins", "4"],
-    ["margins", "4", "--proportion", "sa2, level 2=3", "--proportion", "nation, level 1=9", "--pass", "all"],
-    ["noise"],
-    ["codes", "sa2, level 2"],
-    ["curve", "sa2, level 2"],
-]
+QUESTIONS = cases_of("""
+    levels
+    budget | sa2, level 2 | 11
+    threshold | SA2, Level 2 | 3
+    margins | 4
+    margins | 4 | --proportion | sa2, level 2=3 | --proportion | nation, level 1=9 | --pass | all
+    noise
+    codes | sa2, level 2
+    curve | sa2, level 2
+""")
 
 
 @pytest.fixture(scope="module")
@@ -63,12 +64,12 @@ def test_tune_speaks_of_the_census(question, parameters):
 
 @pytest.mark.parametrize(
     ("question", "sentence", "code"),
-    [
-        (["budget", "county-detailed", "11"], "The levels are nation, level 1; nation, level 2; region, level 1", 1),
-        (["margins", "4", "--proportion", "x"], "is not like nation, level 1=11", 2),
-        (["margins", "4", "--pass", "us"], "must be all, a pass that runs", 2),
-        (["levels", "--config", "x"], "--config: it can't be given with a specification", 2),
-    ],
+    values_of("""
+        ["budget", "county-detailed", "11"] | "The levels are nation, level 1; nation, level 2; region, level 1" | 1
+        ["margins", "4", "--proportion", "x"] | "is not like nation, level 1=11" | 2
+        ["margins", "4", "--pass", "us"] | "must be all, a pass that runs" | 2
+        ["levels", "--config", "x"] | "--config: it can't be given with a specification" | 2
+    """),
 )
 def test_a_mistake_is_answered_in_its_words(question, sentence, code, parameters):
     assert sentence in refused("tune", *question, "--parameters", parameters, code=code).replace('"', "")
@@ -80,10 +81,7 @@ def tuning_with(folder, keys):
 
 def test_units_with_several_records_get_more_noise(tmp_path):
     """By hand: k = 3 records of s = 3 groups, rho 1 and gamma 0.1: sigma^2 = 9 x 3 / (2 x 0.9) = 15."""
-    keys = nz_keys()
-    keys["records"]["unit"] = {"name": "patient", "column": "PATIENT", "most_records": 3}
-    keys["records"]["fields"].append({"name": "PATIENT", "type": "string"})
-    tuning = tuning_with(tmp_path, keys)
+    tuning = tuning_with(tmp_path, of_units("PATIENT", 3))
     tuned = tuning.level(tuning.config.census.level("sa2", "level 2"))
     assert tuned.stability == 3
     assert Fraction(tuned.sensitivity.l2_squared, 2) / Fraction(9, 10) == 15
@@ -148,10 +146,10 @@ def test_two_specifications_with_the_same_tables_can_be_compared(tmp_path):
 
 @pytest.mark.parametrize(
     ("table", "name", "message"),
-    [
-        ({"breaks": {"age": [0, 15, 64]}}, "Small NZ", "has other tables than PARAMETERS."),
-        ({}, "Other", "is a configuration of Other; PARAMETERS is one of Small NZ."),
-    ],
+    values_of("""
+        {"breaks": {"age": [0, 15, 64]}} | "Small NZ" | "has other tables than PARAMETERS."
+        {} | "Other" | "is a configuration of Other; PARAMETERS is one of Small NZ."
+    """),
 )
 def test_specifications_with_other_tables_are_not_compared(table, name, message, tmp_path):
     folders, keys = write_specification(tmp_path / "given", nz_keys()), nz_keys()
@@ -165,11 +163,11 @@ def test_specifications_with_other_tables_are_not_compared(table, name, message,
 
 @pytest.mark.parametrize(
     ("columns", "levels", "words"),
-    [
-        (["ETH1", "ETH2"], 2, "Groups overlap, since a person can be in several. "),
-        (["ETH1"], 2, "Groups of different levels overlap. "),
-        (["ETH1"], 1, ""),
-    ],
+    values_of("""
+        ["ETH1", "ETH2"] | 2 | "Groups overlap, since a person can be in several. "
+        ["ETH1"] | 2 | "Groups of different levels overlap. "
+        ["ETH1"] | 1 | ""
+    """),
 )
 def test_a_site_says_which_groups_overlap(columns, levels, words, tmp_path):
     keys = nz_keys()

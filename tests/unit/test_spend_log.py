@@ -9,6 +9,7 @@ from fractions import Fraction
 
 import pytest
 
+from tests.cases import values_of
 from tests.commands import done, invalid
 from tests.inside import (
     Account,
@@ -136,11 +137,26 @@ def test_a_pass_with_another_name_counts_in_every_account_that_may_share_people(
 
 def test_of_each_run_the_largest_pass_counts_once():
     """Two runs may mean different people by the same names, but nobody is in two passes of one run."""
-    losses = (("6", ZCDP, 1, "urban"), ("1", ZCDP, 1, "rural"), ("1", PURE, 2, "urban"), ("4", PURE, 2, "rural"))
-    spends = [spend(budget, run, definition, which=name) for budget, definition, run, name in losses]
+    losses = values_of("""
+        6 | "ZCDP" | 1 | "urban"
+        1 | "ZCDP" | 1 | "rural"
+        1 | "PURE_DP" | 2 | "urban"
+        4 | "PURE_DP" | 2 | "rural"
+    """)
+    spends = [spend(loss, run, PrivacyDefinition[definition], which=name) for loss, definition, run, name in losses]
     people = accounts_of(LogContent(SECRET, spends), "census")
     assert {name: people.of(name).total(ZCDP) for name in people.passes} == {"urban": 14, "rural": 14}
     assert len(people.of("urban").spends) == 2
+
+
+RUNS = """
+("us", 1) | ("pr", 3)
+("us", 5) | ("pr", 2)
+("all", 7)
+("urban", 4) | ("rural", 9)
+("urban", 8) | ("rural", 6)
+"""
+"""The passes of five runs, with what each costs."""
 
 
 def people_who_lost_more_than_an_account_says():
@@ -148,7 +164,7 @@ def people_who_lost_more_than_an_account_says():
 
     The U.S. census ran twice, and nobody was in both of its passes.
     """
-    runs = [{"us": 1, "pr": 3}, {"us": 5, "pr": 2}, {"all": 7}, {"urban": 4, "rural": 9}, {"urban": 8, "rural": 6}]
+    runs = [dict(run) for run in values_of(RUNS)]
     spends = [spend(loss, run, which=name) for run, passes in enumerate(runs) for name, loss in passes.items()]
     found = []
     for person in itertools.product(*([*passes, None] for passes in runs)):
@@ -253,7 +269,12 @@ def test_the_smallest_limit_of_all_names_holds():
 
 def test_names_that_shared_records_before_names_were_joined_are_the_same_people():
     """A log of an earlier version: the second name was warned of, and its runs counted apart."""
-    of_records = ((1, "a", "x"), (2, "b", "x"), (4, "c", ""), (8, "b", "y"))
+    of_records = values_of("""
+        1 | "a" | "x"
+        2 | "b" | "x"
+        4 | "c" | ""
+        8 | "b" | "y"
+    """)
     content = read(*[spend(budget, budget, dataset=name, records=records) for budget, name, records in of_records])
     assert [accounts_of(content, name).of(US).total(ZCDP) for name in "ac"] == [11, 4]
 
@@ -445,27 +466,31 @@ def test_a_limit_is_set_for_all_names_of_the_same_people(tmp_path):
 def test_the_unit_of_a_limit_is_that_of_the_last_one_or_else_of_the_runs(log):
     runs = (spend(1, 2, PURE, "pure"), spend(1, 3, dataset="mixed"), spend(1, 4, PURE, "mixed"))
     appended(log, *runs, limit_line(limit(3, ZCDP, "decided")))
-    for dataset, given, unit in (
-        *(("census", None, ZCDP), ("pure", None, PURE), ("mixed", None, ZCDP), ("decided", None, ZCDP)),
-        *(("decided", PURE, PURE), ("decided", None, PURE)),
-    ):
-        set_limit(log, dataset, "9", given)
-        assert read_log(log).limits[dataset].definition is unit
+    for dataset, given, unit in values_of("""
+        "census" | None | "ZCDP"
+        "pure" | None | "PURE_DP"
+        "mixed" | None | "ZCDP"
+        "decided" | None | "ZCDP"
+        "decided" | "PURE_DP" | "PURE_DP"
+        "decided" | None | "PURE_DP"
+    """):
+        set_limit(log, dataset, "9", given and PrivacyDefinition[given])
+        assert read_log(log).limits[dataset].definition is PrivacyDefinition[unit]
 
 
 @pytest.mark.parametrize(
     ("dataset", "amount", "unit", "words"),
-    [
-        ("census", "9", PURE, "zCDP implies no pure epsilon"),
-        ("new", "9", None, "--unit: needed, rho or epsilon"),
-        ("a b", "9", ZCDP, "--dataset: must be 1 to 100"),
-        ("census", "-1", ZCDP, "--set-limit: must be a decimal"),
-    ],
+    values_of("""
+        "census" | "9" | "PURE_DP" | "zCDP implies no pure epsilon"
+        "new" | "9" | None | "--unit: needed, rho or epsilon"
+        "a b" | "9" | "ZCDP" | "--dataset: must be 1 to 100"
+        "census" | "-1" | "ZCDP" | "--set-limit: must be a decimal"
+    """),
 )
 def test_a_limit_that_makes_no_sense_is_refused_and_nothing_written(dataset, amount, unit, words, log):
     before = log.read_bytes()
     with pytest.raises(InvalidInput, match=words):
-        set_limit(log, dataset, amount, unit)
+        set_limit(log, dataset, amount, unit and PrivacyDefinition[unit])
     assert log.read_bytes() == before
 
 

@@ -11,6 +11,7 @@ from fractions import Fraction
 
 import pytest
 
+from tests.cases import cases_of
 from tests.commands import done, invalid, refused
 from tests.inside import (
     InvalidInput,
@@ -373,7 +374,13 @@ def test_a_changed_line_of_a_merged_log_is_found(log, other, new):
 # New logs
 
 
-@pytest.mark.parametrize(("call", "name"), [("write_for_its_owner", "new.log"), ("_write", "spend.log")])
+@pytest.mark.parametrize(
+    ("call", "name"),
+    cases_of("""
+        write_for_its_owner | new.log
+        _write | spend.log
+    """),
+)
 def test_a_full_disk_leaves_no_new_log_and_the_message_names_it(call, name, log, new, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device")

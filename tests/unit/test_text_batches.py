@@ -6,6 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 
+from tests.cases import values_of
 from tests.inside import (
     PERSON_RECORD,
     DamagedPart,
@@ -126,7 +127,13 @@ def test_a_file_is_read_in_blocks(end, more, mark, tmp_path):
 
 
 @pytest.mark.usefixtures("small_blocks")
-@pytest.mark.parametrize(("end", "other"), [(b"\n", b"\r\n"), (b"\r\n", b"\n")])
+@pytest.mark.parametrize(
+    ("end", "other"),
+    values_of(r"""
+        b"\n" | b"\r\n"
+        b"\r\n" | b"\n"
+    """),
+)
 def test_lines_that_end_in_different_ways_are_damage(end, other, tmp_path):
     of = lines(BLOCKS["as many values as rows"])
     (tmp_path / "a.txt").write_bytes("|".join(COLUMNS).encode() + other + of.replace(b"\n", end))

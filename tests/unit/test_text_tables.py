@@ -3,6 +3,7 @@ import re
 import numpy as np
 import pytest
 
+from tests.cases import values_of
 from tests.inside import text_tables_module
 from tests.seeds import seeds
 
@@ -50,7 +51,17 @@ def test_stray_carriage_returns_are_found_whatever_the_blocks(text, path):
 
 
 @pytest.mark.parametrize(
-    "lengths", [(3, 9, 2), (3, 10, 2), (3, 11, 2), (11, 1), (1, 1, 11), (10, 10), (0, 25, 3), (30,)]
+    "lengths",
+    values_of("""
+        3 | 9 | 2
+        3 | 10 | 2
+        3 | 11 | 2
+        11 | 1
+        1 | 1 | 11
+        10 | 10
+        0 | 25 | 3
+        30
+    """),
 )
 @pytest.mark.parametrize("end", [b"", b"\n"])
 def test_overlong_lines_are_found_whatever_the_blocks(lengths, end, path, monkeypatch):

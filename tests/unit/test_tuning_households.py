@@ -7,6 +7,7 @@ from math import sqrt
 import pytest
 
 from safetab.tuning import best_margins, compare_noises, concerns, least_budget, threshold_for, tuning_of
+from tests.cases import values_of
 from tests.inside import (
     DETAILED,
     US,
@@ -23,7 +24,6 @@ from tests.worlds.households import config_of_2020
 
 NATION = PopulationGroupLevel(US.area_level("USA"), DETAILED)
 COUNTY = PopulationGroupLevel(US.area_level("COUNTY"), DETAILED)
-REGIONAL = PopulationGroupLevel(US.area_level("PR-TRACT"), US.group_level("Regional"))
 
 
 @pytest.fixture(scope="module")
@@ -51,16 +51,16 @@ def test_losses_add_up_both_families(households):
 
 
 @pytest.mark.parametrize(
-    ("level", "sigma", "margins"),
-    [
-        (NATION, 75 / 49, [3, 4, 5, 6, 7]),
-        (COUNTY, 5.612253, [11, 16, 19, 22, 25]),
-        (REGIONAL, 25.509983, [50, 71, 87, 100, 112]),
-    ],
+    ("areas", "groups", "sigma", "margins"),
+    values_of("""
+        "USA" | "Detailed" | 1.53061224 | [3, 4, 5, 6, 7]
+        "COUNTY" | "Detailed" | 5.612253 | [11, 16, 19, 22, 25]
+        "PR-TRACT" | "Regional" | 25.509983 | [50, 71, 87, 100, 112]
+    """),
 )
-def test_noise_and_margins_are_those_of_2020(households, level, sigma, margins):
+def test_noise_and_margins_are_those_of_2020(households, areas, groups, sigma, margins):
     for one in households.by_family():
-        tuned = one.levels[level]
+        tuned = one.levels[PopulationGroupLevel(US.area_level(areas), US.group_level(groups))]
         assert tuned.stability == 9
         assert list(tuned.design.stages) == [Stage.STAGE_2]
         noise = tuned.design.noise(Stage.STAGE_2)

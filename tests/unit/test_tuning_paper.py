@@ -8,6 +8,7 @@ import pytest
 
 from reproduction.curves import bias_curve, suppression_curve
 from safetab.tuning import tuning_of
+from tests.cases import values_of
 from tests.inside import (
     PRODUCTS,
     SAFETAB_H,
@@ -55,7 +56,14 @@ def test_the_thresholds_are_the_papers():
     assert thresholds == {str(Fraction(rho)): size for rho, size in (("0.008", 93), ("0.159", 21), ("0.543", 11))}
 
 
-@pytest.mark.parametrize(("budget", "distance"), [("0.008", 0.009), ("0.159", 0.04), ("0.543", 0.07)])
+@pytest.mark.parametrize(
+    ("budget", "distance"),
+    values_of("""
+        "0.008" | 0.009
+        "0.159" | 0.04
+        "0.543" | 0.07
+    """),
+)
 def test_the_curves_are_the_papers_but_for_whole_persons(budget, distance):
     spread = NORMAL.inv_cdf(0.9999)
     for ratio, chance in suppression_curve(Fraction(budget)):

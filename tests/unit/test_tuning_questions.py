@@ -121,8 +121,7 @@ def test_a_threshold_is_the_least_size_that_is_precise_enough(production, name, 
     "total", [3, 40, *(pytest.param(total, marks=pytest.mark.slow) for total in (Fraction(1, 2), 5))]
 )
 def test_the_best_margins_spend_the_whole_total(production, total):
-    margins = map(Fraction, (49, 3) * 5 + (11,))
-    proportions = dict(zip(production.levels, margins, strict=False))
+    proportions = dict(zip(production.levels, map(Fraction, (49, 3) * 5 + (11,)), strict=False))
     found = best_margins(production, US_PASS, Fraction(total), proportions)
     assert (found.spent, found.left, sum(found.budgets.values())) == (total, 0, total)
     tuned, cell = production.with_budgets(found.budgets).levels, SEX_BY_AGE_4.kind("cell")

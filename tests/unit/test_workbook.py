@@ -9,6 +9,7 @@ import xlsxwriter
 from openpyxl import load_workbook
 
 from safetab.tuning import least_budget, threshold_for, tuning_of
+from tests.cases import cases_of, values_of
 from tests.inside import (
     DELTA,
     SEX_BY_AGE,
@@ -145,7 +146,7 @@ def test_formulas_are_made_of_known_functions_cells_and_numbers_alone(workbook):
     assert {cell.data_type for row in book["Exact"].iter_rows() for cell in row if cell.value is not None} == {"s", "n"}
 
 
-def values_of(sheet, *cells):
+def shown_in(sheet, *cells):
     return [sheet[cell].value for cell in cells]
 
 
@@ -162,12 +163,12 @@ def test_the_first_sheet_answers_both_questions_in_words(production, path):
     book = load_workbook(written(production.with_budgets({county: Fraction("0.5")}), path), data_only=True)
     sheet = book["Start"]
     assert book.sheetnames[0] == "Start"
-    assert values_of(sheet, "B7", "B8", "B9", "B10") == ["County, Detailed", 6, 6, 0.5]
-    assert values_of(sheet, "A12", "B16", "B18", "A19") == [
+    assert shown_in(sheet, "B7", "B8", "B9", "B10") == ["County, Detailed", 6, 6, 0.5]
+    assert shown_in(sheet, "A12", "B16", "B18", "A19") == [
         "County, Detailed: counts are within 6 persons of the true count 95 of 100 times.",
         *(5.285, 4.944, "All tables together cost 1.07 times as much privacy as 2020."),
     ]
-    enough, total = values_of(sheet, "B11", "B17")
+    enough, total = shown_in(sheet, "B11", "B17")
     assert enough == pytest.approx(float(least_budget(production.level(county), 6).budget), rel=1e-3)
     assert total == pytest.approx(5.285 - 0.5 + enough)
     margins = {row[0]: row[1:3] for row in sheet.iter_rows(min_row=34, max_row=53, max_col=3, values_only=True)}
@@ -221,11 +222,11 @@ def test_a_text_that_looks_like_a_formula_stays_a_text(path):
 
 @pytest.mark.parametrize(
     ("name", "told"),
-    [
-        ("there.xlsx", "already exists"),
-        ("nowhere/w.xlsx", "can't be written: there is no folder"),
-        ("there.xlsx/w.xlsx", "can't be written: Not a directory"),
-    ],
+    cases_of("""
+        there.xlsx | already exists
+        nowhere/w.xlsx | can't be written: there is no folder
+        there.xlsx/w.xlsx | can't be written: Not a directory
+    """),
 )
 def test_a_workbook_is_never_overwritten_and_never_half_written(name, told, tmp_path):
     there = tmp_path / "there.xlsx"
@@ -273,7 +274,13 @@ CONFIDENCES = [Fraction(percent, 100) for percent in (90, 95, 99)]
 CHANCES = [1 - Fraction(1, 10**digits) for digits in (1, 3, 4, 6)]
 
 
-@pytest.mark.parametrize(("low", "high", "most_off", "one_in"), [(0.7, 3, 1, 100), (3, 1000, 0, 1)])
+@pytest.mark.parametrize(
+    ("low", "high", "most_off", "one_in"),
+    values_of("""
+        0.7 | 3 | 1 | 100
+        3 | 1000 | 0 | 1
+    """),
+)
 def test_gaussian_margins_are_as_near_as_the_sheet_says(low, high, most_off, one_in):
     distances = []
     for noise, live in map(gaussian, steps(low, high, 80)):
@@ -286,7 +293,13 @@ def test_gaussian_margins_are_as_near_as_the_sheet_says(low, high, most_off, one
     assert sum(distances) * one_in <= len(distances)
 
 
-@pytest.mark.parametrize(("low", "high", "most_off", "one_in"), [(0.7, 3, 1, 30), (3, 1000, 0, 1)])
+@pytest.mark.parametrize(
+    ("low", "high", "most_off", "one_in"),
+    values_of("""
+        0.7 | 3 | 1 | 30
+        3 | 1000 | 0 | 1
+    """),
+)
 def test_gaussian_thresholds_are_as_near_as_the_sheet_says(low, high, most_off, one_in):
     distances = [
         abs(noise.quantile(chance) - live.quantile(of(float(chance))).value)
@@ -299,7 +312,12 @@ def test_gaussian_thresholds_are_as_near_as_the_sheet_says(low, high, most_off, 
 
 @pytest.mark.parametrize(
     ("sigma", "of_chance", "of_bias", "of_tail"),
-    [("1.5", 1e-4, 0.05, 0.02), ("2.2", 1e-4, 0.05, 0.02), ("5", 1e-6, 0.001, 2e-4), ("25", 1e-6, 0.001, 2e-4)],
+    values_of("""
+        "1.5" | 1e-4 | 0.05 | 0.02
+        "2.2" | 1e-4 | 0.05 | 0.02
+        "5" | 1e-6 | 0.001 | 2e-4
+        "25" | 1e-6 | 0.001 | 2e-4
+    """),
 )
 def test_gaussian_curves_are_as_near_as_the_sheet_says(sigma, of_chance, of_bias, of_tail):
     noise, live = gaussian(Fraction(sigma))

@@ -25,7 +25,7 @@ GUARANTEE = (
     "one person added or removed: rho = 4.944 (epsilon = 25.4 at delta = 1e-10), membership at most 0.91; one record"
     " changed: at most twice that rho, membership at most 1.00"
 )
-CLASSES = (*SIZE_CLASSES[:9], *MERGED)
+CLASSES = *SIZE_CLASSES[:9], *MERGED
 STARTS = {name: 1 if name == "all" else int(name.split()[0].replace(",", "")) for name in CLASSES}
 UNIQUES, RANKED = 2048, 500
 
@@ -69,25 +69,27 @@ SAME_IN_ALL_ROWS = literal_eval(
 )
 
 
-def sample_comparison(**changes):
+def sample_comparison():
     """A comparison with ten protections, a sweep, examples and controls."""
-    parts = {
-        "census": ComparedCensus(
+    return Comparison(
+        census=ComparedCensus(
             1_002_345, "people", "population groups",
             "the total of every group, and its table by sex and age where its true size gives it one",
             "Example County", "tracts", whole="the nation and states", larger_left="the nation and the state", spent_on_left="86%",
         ),
-        "protections": tuple(compared(spec) for spec in MADE_UP),
-        "is_sweep": False,
-        "baseline": Exposure(UNIQUES, None, Claims(0, 0), {"100": Claims(100, 19), "500 or uniques": Claims(RANKED, 69)}, Claims(0, 0), None, None, small_groups=45),
-        "controls": CONTROLS,
-        "examples": EXAMPLES,
-        "shown": tuple(shown_number(number) for number in range(10)),
-        "shown_area": "Tract 12, Example County",
-        "facts": dict(cases_of(FACTS)),
-        "not_finished": ("Suppression of 1 and 2: the solver reached its limit of 60 s in 2 of 152 groups.",),
-    }  # fmt: skip
-    return Comparison(**(parts | changes))
+        protections=tuple(compared(spec) for spec in MADE_UP),
+        is_sweep=False,
+        baseline=Exposure(
+            UNIQUES, None, Claims(0, 0), {"100": Claims(100, 19), "500 or uniques": Claims(RANKED, 69)}, Claims(0, 0),
+            None, None, small_groups=45,
+        ),
+        controls=CONTROLS,
+        examples=EXAMPLES,
+        shown=tuple(shown_number(number) for number in range(10)),
+        shown_area="Tract 12, Example County",
+        facts=dict(cases_of(FACTS)),
+        not_finished=("Suppression of 1 and 2: the solver reached its limit of 60 s in 2 of 152 groups.",),
+    )  # fmt: skip
 
 
 @cache
@@ -121,9 +123,9 @@ def compared(spec):
 def utility_of(spec, error, least, shares):
     """Rows of two levels, whose means are the made-up numbers."""
     rows = []
-    for level in ("County", "Tract"):
+    for level in "County", "Tract":
         for name in CLASSES:
-            for sort in ("total", "cell"):
+            for sort in "total", "cell":
                 if name == "0" and sort == "cell":
                     continue
                 published = (
@@ -161,7 +163,7 @@ EXAMPLES = tuple(
         """
     )
 )
-GROUPS = ["Samoan", "Tongan", "Fijian", "Irish", "Welsh", "Dominican", "Navajo", "Cherokee", "Japanese", "Korean"]
+GROUPS = "Samoan Tongan Fijian Irish Welsh Dominican Navajo Cherokee Japanese Korean"
 
 
 SIZES = literal_eval("[1, 2, 4, 7, 12, 23, 48, 120, 640, 1811]")
@@ -174,4 +176,4 @@ def shown_number(number):
         for spec, row in MADE_UP.items()
     }
     printed |= {spec: "withheld" for spec, row in MADE_UP.items() if truth < row[4]}
-    return ShownNumber(GROUPS[number], truth, printed)
+    return ShownNumber(GROUPS.split()[number], truth, printed)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from tests.attacked_worlds import area_of, drawn_systems, publication_of, system_of
+from tests.cases import digits_in, lines_in, values_of
 from tests.counted_census import parsed
 from tests.inside import (
     AttackFinding,
@@ -36,7 +37,16 @@ def groups_of_1_or_2(area):
 
 
 @pytest.mark.parametrize(
-    "spec", ["none", "round:base=1", "round-random:base=1", "threshold:people=1", "suppress:below=1"]
+    "spec",
+    lines_in(
+        """
+        none
+        round:base=1
+        round-random:base=1
+        threshold:people=1
+        suppress:below=1
+        """
+    ),
 )
 def test_everybody_is_exposed_without_protection(area, spec):
     found = attacked(area, publication_of(area, spec))
@@ -133,7 +143,7 @@ def test_equal_chances_are_ranked_by_lot():
 
 
 def test_claims_of_presence_leave_out_groups_of_three_or_more():
-    system = system_of(np.array([[1, 0], [2, 0], [3, 0], [0, 0], [0, 0]]), np.ones((5, 2)))
+    system = system_of(np.array(digits_in("10 20 30 00 00")), np.ones((5, 2)))
     called = np.zeros(len(system.lines))
     called[system.totals] = [0.95] * 4 + [0.94, 1.0]  # the whole area is no smallest area
     assert exposure(area_of([system], 5, 0.5), [AttackFinding(Chances(0 * called, called))], 1).presence == Claims(3, 2)
@@ -165,7 +175,7 @@ def example_of(system, spec, published_by, r_hat=1.0):
 
 
 def test_the_example_of_a_named_person_has_every_number_that_counts_them():
-    system = system_of(np.array([[0, 1, 3, 4], [2, 2, 0, 6]]), np.full((2, 4), 0.5))
+    system = system_of(np.array(digits_in("0134 2206")), np.full((2, 4), 0.5))
     example, numbers = example_of(system, "round-random:base=3", "cell-key:D=2,V=0.9")
     in_county = {words: printed for words, printed in example.published if "county" in words}
     assert [*in_county] == ["the total, county", "one half, county", "b, county"]
@@ -173,13 +183,15 @@ def test_the_example_of_a_named_person_has_every_number_that_counts_them():
 
 
 def test_no_example_is_named_by_chains_that_disagree_or_by_one_person_s_error_counted_twice():
-    system = system_of(np.array([[0, 1, 3, 4], [2, 0, 0, 6]]), np.full((2, 4), 0.5))
+    system = system_of(np.array(digits_in("0134 2006")), np.full((2, 4), 0.5))
     keys = system.rows.sums((np.arange(8, dtype=np.uint64) + np.uint64(1)) * (system.truth > 0))
     system = replace(system, exact=replace(system.exact, keys=keys))
     assert np.count_nonzero(keys == keys[system.uniques[0]]) > 1, "counted twice"
-    for spec, r_hat, has_example in (
-        ("round-random:base=3", 1.0, True),
-        ("round-random:base=3", 1.2, False),
-        ("round-random:base=3,fixed=yes", 1.0, False),
+    for spec, r_hat, has_example in values_of(
+        """
+        "round-random:base=3" | 1.0 | True
+        "round-random:base=3" | 1.2 | False
+        "round-random:base=3,fixed=yes" | 1.0 | False
+        """
     ):
         assert (example_of(system, spec, "round-random:base=3", r_hat)[0] is not None) == has_example

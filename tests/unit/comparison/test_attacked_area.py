@@ -3,15 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.inside import (
-    ChosenArea,
-    CountedArea,
-    EngineSettings,
-    LocalEngine,
-    PeopleOfArea,
-    people_of_area,
-    read_inputs,
-)
+from tests.inside import ChosenArea, CountedArea, EngineSettings, LocalEngine, PeopleOfArea, people_of_area, read_inputs
 
 
 def _counted(demo_census, folder, threads):
@@ -100,7 +92,7 @@ def test_the_people_are_the_same_with_one_thread_and_two(demo_census, counted, t
 def test_the_same_people_recounted_give_the_same_numbers(counted):
     whole = _area(counted, "as-released")
     for system, again in zip(whole.area.systems, whole.recounted(whole.people), strict=True):
-        for name in ("counts", "keys", "group_totals", "area_people"):
+        for name in "counts", "keys", "group_totals", "area_people":
             assert getattr(system.exact, name).tolist() == getattr(again, name).tolist()
 
 

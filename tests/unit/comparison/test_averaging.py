@@ -3,17 +3,9 @@
 import numpy as np
 import pytest
 
-from tests.cases import values_of
+from tests.cases import digits_in, values_of
 from tests.counted_census import parsed
-from tests.inside import (
-    SPLITS,
-    Publication,
-    PublishedTables,
-    SplitGroups,
-    as_published,
-    averaging,
-    averaging_example,
-)
+from tests.inside import SPLITS, Publication, PublishedTables, SplitGroups, as_published, averaging, averaging_example
 
 AGES = 100
 
@@ -69,7 +61,7 @@ def test_what_is_never_shown_is_never_exact():
 
 
 def test_noise_with_one_budget_is_as_exact_as_its_totals():
-    published = PublishedTables.of(np.array([7, 4, 9, 2, 0]), np.array([False, False, False, False, True]))
+    published = PublishedTables.of(*map(np.array, digits_in("74920 00001")))
     publication = Publication([published], [], can_be_proven=False)
     totals = np.array([4, 8, 2, 0])
     groups = SplitGroups([], np.stack([totals - 1, np.ones_like(totals)], axis=1), np.empty(0), totals, np.arange(2))

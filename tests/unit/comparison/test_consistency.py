@@ -19,7 +19,14 @@ def test_a_total_that_is_printed_twice_is_asked_for_once():
 def test_a_table_is_not_additive_if_any_line_is_not_the_sum_of_its_cells():
     shape = SAFETAB_H.shape("T03003")  # all; first half: two cells; second half: two cells
     tables = np.array(
-        [[*map(int, line.split())] for line in ("10 3 1 2 7 3 4", "12 3 1 2 7 3 4", "10 4 1 2 7 3 4", "0 0 0 0 0 0 0")]
+        values_of(
+            """
+            10 | 3 | 1 | 2 | 7 | 3 | 4
+            12 | 3 | 1 | 2 | 7 | 3 | 4
+            10 | 4 | 1 | 2 | 7 | 3 | 4
+            0 | 0 | 0 | 0 | 0 | 0 | 0
+            """
+        )
     )
     differs, gaps = table_gaps(shape, tables)
     assert differs.tolist() == [False, True, True, False]
@@ -55,7 +62,7 @@ def test_rank_changes_are_places_where_the_wrong_group_stands(shown, is_shown, c
 def test_only_the_ten_largest_groups_are_ranked():
     sizes, changes = np.arange(12, 0, -1), []
     largest = largest_groups(np.zeros(12, int), sizes)
-    for swapped in ([8, 9], [10, 11]):
+    for swapped in [8, 9], [10, 11]:
         numbers = sizes.copy()
         numbers[swapped] = numbers[swapped[::-1]]
         changes.append(len(misplaced(np.zeros(10, int), sizes[largest], numbers[largest])[1]))

@@ -11,7 +11,7 @@ from tests.cases import cases_of
 from tests.inside import IntegerProgram, LinearProgram, linear_programs_module
 
 LIMIT = 60.0
-NO_SOLUTION = (None, True)
+NO_SOLUTION = None, True
 OLDEST = 115
 
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tests.cases import values_of
+from tests.cases import digits_in, values_of
 from tests.counted_census import parsed
 from tests.inside import (
     AreaOfLevel,
@@ -30,7 +30,7 @@ FAR = 6 * np.sqrt(2 * 0.25 / 8_000)
 
 def area_with(total, in_sex, systems=200):
     """Groups of one area, in each of which a person is alone in her cell."""
-    rows = Rows.of_lists([[0, 1, 2], [0, 1], [0]])
+    rows = Rows.of_lists(digits_in("012 01 0"))
     truth = np.array([1, in_sex - 1, total - in_sex])
     keys = rows.sums((np.array([11, 5, 7], np.uint64) << np.uint64(58)) * (truth > 0))
     exact = ExactTables(rows.sums(truth), keys, np.full(3, total), np.full(3, 1_000), rows)
@@ -83,7 +83,7 @@ def test_what_is_withheld_with_and_without_the_person_tells_nothing():
 @pytest.mark.parametrize("base", [3, 5])
 def test_random_rounding_has_the_advantage_of_the_best_test(total, in_sex, base):
     expected = best([total, in_sex, 1], base)
-    for fixed in ("yes", "no"):
+    for fixed in "yes", "no":
         found = measured(f"round-random:base={base},fixed={fixed}", total, in_sex)
         assert found == pytest.approx(expected, abs=FAR)
 

@@ -17,9 +17,21 @@ from tests.attacked_worlds import (
     published,
     system_of,
 )
+from tests.cases import digits_in, lines_in
 from tests.inside import DISAGREE, PRESETS, Effort, Windows, posterior, posterior_module, without_truth
 
-FAMILIES = ["none", "round:base=3", "round:base=5", "round-random:base=3", "cell-key:D=2,V=0.9,js=0", "cell-key:D=2,V=2,js=1", "suppress:below=4", "suppress:below=3,secondary=lp", "threshold:people=3", "noise:0.8"]  # fmt: skip
+FAMILIES = lines_in("""
+    none
+    round:base=3
+    round:base=5
+    round-random:base=3
+    cell-key:D=2,V=0.9,js=0
+    cell-key:D=2,V=2,js=1
+    suppress:below=4
+    suppress:below=3,secondary=lp
+    threshold:people=3
+    noise:0.8
+""")
 SHAPE = 0.6
 LONG = Effort(records=60_000, rounds=1)
 
@@ -27,7 +39,7 @@ LONG = Effort(records=60_000, rounds=1)
 def tiny_world(spec, seed):
     """A group of 6 to 9 unknowns; where nearly everything is exact, with more people than the prior gives."""
     is_suppressed = spec.startswith("suppress")
-    sizes = [(2, 3), (3, 2), (2, 4), (3, 3)] if is_suppressed else [(2, 2), (2, 3), (3, 2)]
+    sizes = digits_in("23 32 24 33" if is_suppressed else "22 23 32")
     size = (2, 2) if "secondary" in spec or "noise" in spec else sizes[seed % len(sizes)]
     [system] = drawn_systems(1, *size, SHAPE, 0.8, seed)
     counts = default_rng([seed, 7]).integers(0, 4, size) if is_suppressed else system.truth.reshape(size)
@@ -59,9 +71,8 @@ def test_chances_are_those_of_all_data_sets_in_many_worlds(spec):
 
 def noisy_world(seed):
     system, _ = tiny_world("noise:0.8", seed)
-    random = default_rng([seed, 8])
-    noisy = system.exact.counts + discrete_noise(0.8, len(system.lines), random)
-    return system, noisy, is_cell(system)
+    noise = discrete_noise(0.8, len(system.lines), default_rng([seed, 8]))
+    return system, system.exact.counts + noise, is_cell(system)
 
 
 def without(windows, dropped):

@@ -6,39 +6,40 @@ import numpy as np
 import pytest
 from numpy.random import default_rng
 
+from tests.cases import digits_in
 from tests.inside import Rows, propagated, relations_of
 from tests.random_systems import random_system
 from tests.seeds import seeds
 
 
-def bounds(numbers, windows, most=9):
-    unknowns = 1 + max(max(parts) for parts in numbers)
-    low, high = np.array(windows, int).T
-    return propagated(Rows.of_lists(numbers), low, high, np.full(unknowns, most))
+def bounds(numbers, windows):
+    """Of numbers, a word each with its unknowns, from the first digit of a window to its second."""
+    rows = digits_in(numbers)
+    return propagated(Rows.of_lists(rows), *np.array(digits_in(windows)).T, np.full(1 + max(map(max, rows)), 9))
 
 
 def test_two_cells_and_a_margin_published_as_1_1_and_0_are_both_1():
     """Cell keys with D = 2: no number errs by more than 2, and zero stays zero (STACE D2.11, 2024)."""
-    found = bounds([[0], [1], [0, 1]], [(1, 3), (1, 3), (0, 2)])
+    found = bounds("0 1 01", "13 13 02")
     assert found.unknown_low.tolist() == found.unknown_high.tolist() == [1, 1]
     assert found.row_low.tolist() == found.row_high.tolist() == [1, 1, 2]
     assert found.is_consistent
 
 
 def test_without_the_margin_nothing_follows():
-    found = bounds([[0], [1]], [(1, 3), (1, 3)])
+    found = bounds("0 1", "13 13")
     assert (found.unknown_low.tolist(), found.unknown_high.tolist()) == ([1, 1], [3, 3])
 
 
 def test_a_number_is_bounded_by_numbers_inside_it():
     """The county's cell has three tracts of two atoms each: no atom is bounded from below, but the tracts are."""
-    found = bounds([[0, 1], [2, 3], [4, 5], [0, 1, 2, 3, 4, 5]], [(1, 9), (1, 9), (0, 9), (2, 2)])
+    found = bounds("01 23 45 012345", "19 19 09 22")
     assert found.row_high.tolist() == [1, 1, 0, 2]
     assert found.unknown_high.tolist() == [1, 1, 1, 1, 0, 0]
 
 
 def test_windows_that_contradict_each_other_fit_no_data_set():
-    assert not bounds([[0], [1], [0, 1]], [(2, 3), (2, 3), (0, 3)]).is_consistent
+    assert not bounds("0 1 01", "23 23 03").is_consistent
 
 
 def test_a_number_is_a_sum_in_every_way_that_the_numbers_allow():
@@ -57,7 +58,7 @@ def test_a_number_is_a_sum_in_every_way_that_the_numbers_allow():
 
 
 def test_equal_numbers_have_equal_bounds():
-    found = bounds([[0, 1], [0, 1], [0]], [(0, 5), (3, 9), (0, 1)])
+    found = bounds("01 01 0", "05 39 01")
     assert found.row_low.tolist() == [3, 3, 0]
     assert found.row_high.tolist() == [5, 5, 1]
     assert found.unknown_low.tolist() == [0, 2]
@@ -66,18 +67,15 @@ def test_equal_numbers_have_equal_bounds():
 @pytest.mark.parametrize("seed", seeds(6, 20))
 def test_bounds_hold_for_every_data_set_that_fits(seed):
     rng = default_rng([40, seed])
-    rows = Rows.of_lists([[0], [1, 2], [3], [0, 1, 2, 3], [1, 3], [0, 2]])
+    rows = Rows.of_lists(digits_in("0 12 3 0123 13 02"))
     truth = rng.integers(0, 4, size=4)
     low = np.maximum(rows.sums(truth) - rng.integers(0, 3, size=6), 0)
     high = rows.sums(truth) + rng.integers(0, 3, size=6)
     found = propagated(rows, low, high, np.full(4, 6))
-    fits = [sums for data in product(range(7), repeat=4) if _fits(sums := rows.sums(np.array(data)), low, high)]
+    sums = [rows.sums(np.array(data)) for data in product(range(7), repeat=4)]
+    fits = [each for each in sums if ((low <= each) & (each <= high)).all()]
     assert found.is_consistent
     assert np.all(found.row_low <= np.min(fits, axis=0))
     assert np.all(found.row_high >= np.max(fits, axis=0))
     assert np.all(found.row_low >= low)
     assert np.all(found.row_high <= high)
-
-
-def _fits(sums, low, high):
-    return bool(np.all((low <= sums) & (sums <= high)))

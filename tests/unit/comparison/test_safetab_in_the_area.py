@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow.dataset as ds
 import pytest
 
-from tests.cases import cases_of
+from tests.cases import cases_of, digits_in
 from tests.inside import (
     SAFETAB_P,
     AddressedBits,
@@ -85,7 +85,7 @@ def plan_of_world(world, product=SAFETAB_P, **changes):
 
 def person_in(total, in_sex=1, in_cell=1, has_cells=True):
     """A group of one tract that counts a person, in three unknowns: her cell, the rest of her sex, and others."""
-    lists = [[0, 1, 2], [0, 1], [0]][: 3 if has_cells else 1]
+    lists = digits_in("012 01 0")[: 3 if has_cells else 1]
     truth = np.array([in_cell, in_sex - in_cell, total - in_sex])
     rows, size = Rows.of_lists(lists), len(lists)
     keys, zeros = np.arange(size, dtype=np.uint64), np.zeros(size, int)
@@ -94,14 +94,16 @@ def person_in(total, in_sex=1, in_cell=1, has_cells=True):
     return System("", "", truth, truth.astype(float), exact, zeros, lines, zeros, zeros + 10**6, np.array([size - 1]))
 
 
+def level_of(plan, label="TRACT"):
+    return next(each for each in plan.levels if str(each.level) == f"({label}, Detailed)")
+
+
 def area_of(plan, *systems, total_only=False, level="TRACT"):
     """The systems, as groups of the first iteration of the level's detailed groups."""
-    of_level = next(
-        p for p in plan.levels if p.level.geography.label == level and p.level.iterations.name == "Detailed"
-    )
-    code = next(each.code for each in of_level.universe.iterations if each.is_total_only == total_only)
+    iterations = level_of(plan, level).universe.iterations
+    code = next(each.code for each in iterations if each.is_total_only == total_only)
     systems = tuple(replace(system, iteration=code) for system in systems)
-    words = ("", *(line.words for line in LINES))
+    words = "", *(line.words for line in LINES)
     return AttackedArea("", 1000, (level,), (AreaOfLevel(0, 0, "", 1000),), words, "alone", 1.0, systems)
 
 
@@ -150,7 +152,7 @@ def test_the_numbers_are_those_of_a_run_with_the_same_key(both_products, name, o
 def test_without_noise_a_window_holds_the_truth_alone(tmp_path):
     """The lines of the systems are those of the published tables, or cells would not be their own."""
     world = write_random_world(tmp_path / "world", 5, people=90, allow_negative_counts=True)
-    for tables in ("as-released", "every-group"):
+    for tables in "as-released", "every-group":
         area, publication, _ = attacked(world, tables, "STATE")
         cells = shown = 0
         for system, own, windows in zip(area.systems, publication.tables, publication.windows, strict=True):
@@ -248,7 +250,7 @@ def test_windows_are_the_chances_of_what_is_published(systems, plan, half_sigma)
 def test_total_only_groups_and_groups_without_a_selector_have_windows_of_their_noise(world, plan, half_sigma):
     every_group = plan_of_world(world, replace(SAFETAB_P, selector=Selector.NONE))
     totals, sizes = area_of(plan, *TOTALS, total_only=True, level="STATE"), area_of(every_group, *SIZES[:2])
-    cases = ((totals, plan), (sizes, every_group))
+    cases = (totals, plan), (sizes, every_group)
     assert max(distance_from_one(*case).max() for case in cases) < 6
     half_sigma()
     assert min(distance_from_one(*case).max() for case in cases) > 12
@@ -256,10 +258,10 @@ def test_total_only_groups_and_groups_without_a_selector_have_windows_of_their_n
 
 @pytest.mark.slow
 def test_a_suppressed_group_has_the_window_of_its_chance_to_be_suppressed(plan):
-    sizes = (1, 2, 3, 4)
+    sizes = 1, 2, 3, 4
     area = area_of(plan, *(person_in(size) for size in sizes))
     windows = copies_of(area, plan).windows(AddressedBits(bytes.fromhex(KEY)))
-    design = next(each.design for each in plan.levels if str(each.level) == "(TRACT, Detailed)")
+    design = level_of(plan).design
     for place, size in enumerate(sizes):
         totals = slice(place * 3 * DRAWS, (place * 3 + 1) * DRAWS)
         is_suppressed = windows.firsts[totals] == 0
@@ -274,19 +276,20 @@ OF_2020 = 9 / (2 * 2.134)
 """The smallest sigma squared of 2020: Nation and State Detailed, where a person changes nine numbers."""
 
 
+def bound(loss, variance):
+    return bound_of_loss(PrivacyDefinition.ZCDP, loss, variance)
+
+
 def test_the_bound_of_a_loss():
-    assert bound_of_loss(PrivacyDefinition.ZCDP, 4.944, 1e9) == pytest.approx(0.884, abs=5e-4)
-    assert bound_of_loss(PrivacyDefinition.ZCDP, 4.944, OF_2020) == pytest.approx(0.9051, abs=5e-5)
-    assert bound_of_loss(PrivacyDefinition.ZCDP, 40.0, 1.0) == 1
+    assert bound(4.944, 1e9) == pytest.approx(0.884, abs=5e-4)
+    assert bound(4.944, OF_2020) == pytest.approx(0.9051, abs=5e-5)
+    assert bound(40.0, 1.0) == 1
     assert bound_of_loss(PrivacyDefinition.PURE_DP, 1.0, 1.0) == pytest.approx((np.e - 1) / (np.e + 1))
 
 
 def test_the_documents_have_the_bound_of_2020():
-    stated = Path("docs/comparison.md").read_text(encoding="utf-8")
-    assert (
-        f"that sigma² is {OF_2020:.2f}, and the limit {bound_of_loss(PrivacyDefinition.ZCDP, 4.944, OF_2020):.3f}"
-        in stated
-    )
+    stated = Path("docs/comparison.md").read_text("utf-8")
+    assert f"that sigma² is {OF_2020:.2f}, and the limit {bound(4.944, OF_2020):.3f}" in stated
 
 
 def advantage_of(sigma_squared, counts):
@@ -298,10 +301,10 @@ def advantage_of(sigma_squared, counts):
 @pytest.mark.parametrize("sigma_squared", [Fraction(1, 2), Fraction(1), Fraction(234, 100), Fraction(5000, 159)])
 def test_whole_numbers_as_noise_stay_below_the_bound(sigma_squared, counts):
     loss, advantage = float(counts / (2 * sigma_squared)), advantage_of(sigma_squared, counts)
-    bound = bound_of_loss(PrivacyDefinition.ZCDP, loss, float(sigma_squared))
-    assert 0.8 * bound < advantage <= bound
+    most = bound(loss, float(sigma_squared))
+    assert 0.8 * most < advantage <= most
     if counts == 1:
-        assert advantage > bound_of_loss(PrivacyDefinition.ZCDP, loss, 1e9), "the bound of normal noise is too small"
+        assert advantage > bound(loss, 1e9), "the bound of normal noise is too small"
 
 
 @pytest.mark.parametrize("sigma_squared", [1.0, 1.3, OF_2020, 5.0, 31.4, 1000.0])
@@ -319,15 +322,15 @@ def test_noise_in_whole_numbers_is_that_of_a_slightly_narrower_normal_distributi
 
 def test_narrow_noise_has_the_bound_of_any_mechanism(world):
     advantage = advantage_of(Fraction(1, 10), 1)
-    wide, narrow = (bound_of_loss(PrivacyDefinition.ZCDP, 5.0, variance) for variance in (1e9, 0.1))
+    wide, narrow = (bound(5.0, variance) for variance in (1e9, 0.1))
     assert wide < 0.98 < advantage <= narrow < 0.99
     plan = plan_with_budget(world, 2)
     least = min(float(stage.noise.sigma_squared) for each in plan.levels for stage in each.design.stages.values())
-    wide, exact = (bound_of_loss(PrivacyDefinition.ZCDP, float(plan.loss.unbounded), one) for one in (1e9, least))
+    wide, exact = (bound(float(plan.loss.unbounded), one) for one in (1e9, least))
     assert wide < exact <= membership_bound(plan) < exact + 0.01
     assert membership_bound(plan) == round(membership_bound(plan), 2)
     plan = plan_with_budget(world, 15)
-    exact = bound_of_loss(PrivacyDefinition.ZCDP, float(plan.loss.unbounded), 0.5)
+    exact = bound(float(plan.loss.unbounded), 0.5)
     assert exact <= membership_bound(plan) < exact + 0.01
 
 
@@ -340,9 +343,9 @@ def half_drawn(monkeypatch):
 
 def own_bound(plan):
     """The bound of one tract's numbers: the loss of the two draws that a person changes by 1, not of nine groups."""
-    design = next(each.design for each in plan.levels if str(each.level) == "(TRACT, Detailed)")
+    design = level_of(plan).design
     variances = [float(design.noise(stage).sigma_squared) for stage in (Stage.STAGE_1, Stage.STAGE_2)]
-    return bound_of_loss(PrivacyDefinition.ZCDP, sum(1 / (2 * variance) for variance in variances), min(variances))
+    return bound(sum(1 / (2 * variance) for variance in variances), min(variances))
 
 
 @pytest.mark.parametrize("seed", seeds(1, 20))
@@ -353,10 +356,10 @@ def test_membership_is_below_the_bound_of_the_tables_and_half_sigma_above(world,
     """
     plan = plan_with_budget(world, 3)
     area = area_of(plan, *([person_in(27)] * 40))
-    bound = own_bound(plan)
-    assert 0 < membership_of_safetab(area, plan, seed, 1_600) < bound < membership_bound(plan)
+    most = own_bound(plan)
+    assert 0 < membership_of_safetab(area, plan, seed, 1_600) < most < membership_bound(plan)
     half_drawn()
-    assert membership_of_safetab(area, plan, seed, 1_600) > bound
+    assert membership_of_safetab(area, plan, seed, 1_600) > most
 
 
 def advantage_of_copies(area, plan, all_draws):
@@ -364,7 +367,7 @@ def advantage_of_copies(area, plan, all_draws):
     targets = [Target(system, np.arange(len(system.lines))) for system in area.systems]
     counts = np.repeat(np.concatenate([system.exact.counts for system in area.systems]), all_draws)
     alarms = []
-    for is_absent in (False, True):
+    for is_absent in False, True:
         bits = AddressedBits(bytes.fromhex(KEY)[:-1] + bytes([is_absent]))
         windows = SafeTabCopies(area, plan, targets, all_draws, is_absent).windows(bits)
         ratios = (logs_at(windows, counts) - logs_at(windows, counts - 1)).reshape(-1, 3, all_draws)

@@ -108,7 +108,7 @@ def test_a_scale_gives_the_numbers_of_parameters_with_such_budgets(census, world
     other = World(census.parameters.with_name("quarter"), census.data)
     shutil.copytree(census.parameters, other.parameters)
     other.configure(**{key: float(Decimal(str(config[key])) / 4) for key in budgets})
-    specs = ("safetab", "safetab:scale=1", "safetab:scale=0.25", "safetab:quarter")
+    specs = "safetab", "safetab:scale=1", "safetab:scale=0.25", "safetab:quarter"
     own, of_1, of_a_quarter, quarter = (
         (each.utility.drop_columns("protection").to_pydict(), each.guarantee)
         for each in compared(census, world, *specs, attack=("none",), runs=1).protections

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from numpy.random import default_rng
 
-from tests.cases import values_of
+from tests.cases import digits_in, values_of
 from tests.inside import ExactTables, IntegerProgram, Rows, rounding_module, secondary
 from tests.random_systems import random_system, system_of, tables_of
 from tests.seeds import seeds
 
 LIMIT = 20.0
-ROW = [[0], [1], [2], [3], [0, 1, 2, 3]]
+ROW = digits_in("0 1 2 3 0123")
 
 
 def small(tables):
@@ -109,7 +109,7 @@ def test_the_stated_reader_computes_nothing(seed):
 def test_a_bound_of_zero_is_seen():
     """The same check, with the pattern that the usual bound gives, finds numbers that are exactly known."""
     known = 0
-    for seed in (3, 4, 5):
+    for seed in 3, 4, 5:
         tables = random_system(default_rng([43, seed]), tracts=5).exact
         pattern = rounding_module._Pattern(tables, small(tables), zeros_shown=True, width=1)
         pattern.room = pattern.values
@@ -129,7 +129,7 @@ def test_a_dropped_equation_is_seen():
 
 def uneven():
     """Half people could move here, whole ones can't: the linear programs alone leave the last number exactly known."""
-    return system_of([4, 4, 2, 0, 1, 1], [[1, 2, 3], [1, 5], [2, 3, 4], [0, 3, 5], [0, 2, 5], [3, 5]]).exact
+    return system_of([4, 4, 2, 0, 1, 1], digits_in("123 15 234 035 025 35")).exact
 
 
 def test_the_audit_protects_what_only_half_people_protected(monkeypatch):

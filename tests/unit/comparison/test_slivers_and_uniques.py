@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from tests.cases import digits_in
 from tests.inside import (
     AreaOfLevel,
     AttackedArea,
@@ -18,8 +19,9 @@ from tests.inside import (
 )
 
 
-def area_of(lists, truth, cells=1):
+def area_of(areas, truth, cells=1):
     """Areas, by the atoms that they hold; each atom has some cells with the same people."""
+    lists = digits_in(areas)
     rows = Rows.of_lists([[atom * cells + cell for atom in atoms for cell in range(cells)] for atoms in lists])
     unknowns = np.repeat(truth, cells)
     counts = rows.sums(unknowns)
@@ -40,7 +42,7 @@ def published(area, widths=1):
     return Publication([PublishedTables.of(counts)], [windows], can_be_proven=True)
 
 
-TRACTS_AND_A_PLACE = [[0, 1], [2], [0]]  # a tract with a place in it, another tract, the place
+TRACTS_AND_A_PLACE = "01 2 0"  # a tract with a place in it, another tract, the place
 
 
 def test_a_tract_without_its_place_follows_from_their_totals():
@@ -51,7 +53,7 @@ def test_a_tract_without_its_place_follows_from_their_totals():
 
 
 def test_slivers_of_nobody_or_of_many_people_are_not_counted():
-    for people in (0, 10):
+    for people in 0, 10:
         area = area_of(TRACTS_AND_A_PLACE, [40, people, 7])
         assert differencing(area, published(area)) == (0, 0)
 
@@ -62,18 +64,18 @@ def test_cells_of_an_atom_are_one_sliver():
 
 
 def test_three_areas_that_overlap_pairwise_are_solved_by_equations_alone():
-    area = area_of([[0, 1], [1, 2], [0, 2]], [3, 4, 5])
+    area = area_of("01 12 02", [3, 4, 5])
     assert differencing(area, published(area)) == (3, 12)
 
 
 def test_limits_tell_where_no_equation_does():
     """A place with at least 3 people lies in a tract of 3 and an empty one: all of them are where both meet."""
-    area = area_of([[0, 1], [1, 2], [2, 3]], [0, 3, 0, 0])
+    area = area_of("01 12 23", [0, 3, 0, 0])
     assert differencing(area, published(area, [1, 3, 1])) == (1, 3)
 
 
 def test_areas_that_divide_each_other_have_no_slivers():
-    area = area_of([[0, 1], [0], [1]], [3, 4])
+    area = area_of("01 0 1", [3, 4])
     assert differencing(area, published(area)) == (0, 0)
 
 
@@ -84,7 +86,7 @@ def test_the_example_subtracts_published_totals():
     assert shown.steps == ("The part of area 0 outside area 2 has 42 - 40 = 2 of them.",)
     assert shown.truth == "2"
     assert differencing_example(area, published(area, 2), "none") is None
-    for dull in ([40, 3, 7], [0, 2, 7]):  # three people, and nobody to subtract
+    for dull in [40, 3, 7], [0, 2, 7]:  # three people, and nobody to subtract
         area = area_of(TRACTS_AND_A_PLACE, dull)
         assert differencing_example(area, published(area), "none") is None
 

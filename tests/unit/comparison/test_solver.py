@@ -9,22 +9,23 @@ import numpy as np
 import pytest
 from numpy.random import default_rng
 
+from tests.cases import digits_in
 from tests.inside import System, Windows, any_fit, linear_programs_module, proven, solver_module, window_ends
 from tests.random_systems import random_system, system_of, windows_of
 from tests.seeds import seeds
 
 LIMIT = 20.0
-CYCLE = [[0, 1], [1, 2], [0, 2], [0], [1], [2]]
+CYCLE = digits_in("01 12 02 0 1 2")
 """Three sums of two: each unknown follows from all three, and from no two of them."""
 
 
 def test_what_propagation_proves_needs_no_solver(monkeypatch):
     monkeypatch.setattr(linear_programs_module, "find_spec", lambda _: None)
-    assert asked(PAIR, [range(1, 4), range(1, 4), range(3)], [0, 1, 2]) == ([True, True, False], 0)
+    assert asked(PAIR, digits_in("123 123 012"), [0, 1, 2]) == ([True, True, False], 0)
 
 
-PAIR, THREE = system_of([1, 1], [[0], [1], [0, 1]]), system_of([1, 1, 1], CYCLE)
-OF_CYCLE = [[2], [2], [2], None, None, None]
+PAIR, THREE = system_of([1, 1], digits_in("0 1 01")), system_of([1, 1, 1], CYCLE)
+OF_CYCLE = [[2]] * 3 + [None] * 3
 
 
 def asked(system, possible, numbers, limit=LIMIT):
@@ -45,15 +46,15 @@ def test_without_one_equation_the_same_numbers_are_not_proven():
 @pytest.mark.parametrize(
     ("possible", "is_proven"),
     [
-        ([[0, 1, 3], [0, 1, 3], [2]], True),  # both are 1
-        ([range(4), range(4), [2]], False),  # or 2 and 0
+        ("013 013 2", True),  # both are 1
+        ("0123 0123 2", False),  # or 2 and 0
     ],
 )
 def test_a_hole_in_a_window_is_respected(possible, is_proven):
-    assert asked(PAIR, possible, [0, 1])[0] == [is_proven] * 2
+    assert asked(PAIR, digits_in(possible), [0, 1])[0] == [is_proven] * 2
 
 
-@pytest.mark.parametrize("possible", [[[1, 3], [1, 3], [3]], [[2], [2], [3]]])
+@pytest.mark.parametrize("possible", [digits_in("13 13 3"), digits_in("2 2 3")])
 def test_where_no_data_set_fits_nothing_is_proven(possible):
     assert asked(PAIR, possible, [0, 1]) == ([False, False], 0)
     assert any_fit(PAIR, windows_of(possible), LIMIT) is None
@@ -85,7 +86,7 @@ class SmallWorld:
 @cache
 def small_world(seed):
     rng = default_rng([41, seed])
-    numbers = [[*map(int, parts)] for parts in ["0", "1", "2", "3", "4", "01", "234", "02", "13", "01234"]]
+    numbers = digits_in("0 1 2 3 4 01 234 02 13 01234")
     system = system_of(rng.integers(0, 3, size=5).tolist(), numbers)
     published = system.exact.counts + rng.integers(-1, 2, size=len(numbers))
     possible = []

@@ -7,6 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from tests.cases import values_of
 from tests.commands import done, invalid
 from tests.inside import (
     COUNTY,
@@ -162,7 +163,15 @@ def test_the_share_who_leave_an_area_under_attack(census, areas, after):
 
 
 @pytest.mark.parametrize(
-    ("geography", "kept"), [((1, 0, 0), 3), ((0, 1, 0), 2), ((0.3, 0.4, 0.3), 1), ((0.5, 0, 0.5), 1)]
+    ("geography", "kept"),
+    values_of(
+        """
+        (1, 0, 0) | 3
+        (0, 1, 0) | 2
+        (0.3, 0.4, 0.3) | 1
+        (0.5, 0, 0.5) | 1
+        """
+    ),
 )
 def test_areas_that_nobody_leaves_keep_their_numbers(census, areas, tmp_path, geography, kept):
     swapping = Swapping(0.5, (0.25, 0.5, 0.25), geography)

@@ -9,7 +9,18 @@ from tests.inside import Households, Known, Swapping, Windows, windows_before_sw
 
 LO = Swapping(0.05, (0.0, 1.0, 0.0), (1.0, 0.0, 0.0))
 HI = Swapping(0.5, (0.25, 0.5, 0.25), (0.3, 0.4, 0.3))
-CHI_SQUARE_AT_1E_6 = {4: 33.4, 5: 35.9, 6: 38.3, 7: 40.5, 8: 42.7}  # by degrees of freedom
+CHI_SQUARE_AT_1E_6 = dict(
+    values_of(
+        """
+        4 | 33.4
+        5 | 35.9
+        6 | 38.3
+        7 | 40.5
+        8 | 42.7
+        """
+    )
+)
+"""By degrees of freedom."""
 
 
 def world(households=80_000, *, states=2, size=None):
@@ -43,7 +54,7 @@ def test_every_household_is_equally_likely(swapping):
     """The false-alarm rate is 6e-7 for each of two shares: five standard errors."""
     people = marked(world())
     moved = swapped(people, swapping).areas != people.areas
-    for is_some in (people.is_unique, people.sizes == 2):
+    for is_some in people.is_unique, people.sizes == 2:
         error = (swapping.rate * (1 - swapping.rate) / is_some.sum()) ** 0.5
         assert abs(moved[is_some].mean() - swapping.rate) < 5 * error
 
@@ -60,7 +71,7 @@ def test_blocks_keep_their_people_unless_sizes_may_differ():
     people = world()
     before = np.bincount(people.areas, people.sizes)
     far = Swapping(0.5, geography=(0.3, 0.4, 0.3))
-    for swapping, is_kept in ((LO, True), (far, True), (HI, False)):
+    for swapping, is_kept in (LO, True), (far, True), (HI, False):
         assert np.array_equal(np.bincount(swapped(people, swapping).areas, people.sizes), before) == is_kept
 
 
@@ -191,7 +202,7 @@ def test_the_likelihood_agrees_with_swapping_people_who_live_alone():
         np.bincount(group * 50 + tract[at.areas[member]], minlength=20_000) for at in (people, after)
     )
     leaving = HI.leaving_shares(np.bincount(tract[people.areas]), np.arange(50) // 5, np.arange(50) // 25).mean()
-    for factor in (1.0, 0.7, 1.4):
+    for factor in 1.0, 0.7, 1.4:
         rows = chances_of(factor * leaving, 2.0, 4, 40)
         found = [chi_square(np.bincount(after_counts[before_counts == n], minlength=40), rows[n]) for n in range(4)]
         fits = [statistic < CHI_SQUARE_AT_1E_6[degrees] for statistic, degrees in found]

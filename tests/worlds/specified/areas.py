@@ -24,8 +24,7 @@ def make_areas(choose):
     parts = choose.between(1, 3)
     choose.features.add(f"key of {parts}")
     spelled = choose.named(digits="{:0{w}d}", nine="E{:0{w}d}", long="CRS3035 {:0{w}d}", unicode="ö {:0{w}d} ñ")
-    width = choose.between(7, 11) if parts == 1 and choose.quietly(0.7) else 2
-    rows = _smallest(choose, parts, spelled, width)
+    rows = _smallest(choose, parts, spelled, choose.between(7, 11) if parts == 1 and choose.quietly(0.7) else 2)
     table = [f"K{place}" for place in range(parts)]
     renames = choose.chance("RECORD = TABLE", 0.4)
     record = [f"rec {column}" if renames and choose.quietly(0.7) else column for column in table]
@@ -61,8 +60,7 @@ def _add_levels(choose, areas, number):
         place = len(levels)
         made = choose.one(makers)(choose, areas, f"c{place}")
         name = f"{choose.one(['ward', 'Area.', 'level-'])}{place}"
-        words = {"noun": f"unit {place}", "nouns": f"units {place}"}
-        levels.append({"name": name, **made, **words})
+        levels.append({"name": name, **made, "noun": f"unit {place}", "nouns": f"units {place}"})
         if choose.quietly(0.4):
             _add_names(choose, areas, levels[-1])
     areas.keys["levels"] = choose.shuffled(levels) if choose.quietly(0.5) else levels
@@ -104,8 +102,7 @@ def _together(choose, areas, column):
     choose.features.add("put together")
     for row in areas.rows:
         row[f"{column}a"] = f"{choose.between(1, 3):02d}"
-    made = _crossing(choose, areas, column)
-    return made | {"id": [f"{column}a", column]}
+    return _crossing(choose, areas, column) | {"id": [f"{column}a", column]}
 
 
 def _of_key(choose, areas, _):
@@ -120,8 +117,7 @@ def _add_names(choose, areas, level):
     level["names"] = column
     names = {}
     for row in areas.rows:
-        entity = tuple(row[part] for part in level["id"])
-        row[column] = names.setdefault(entity, choose.one(_NAMES))
+        row[column] = names.setdefault(tuple(row[part] for part in level["id"]), choose.one(_NAMES))
 
 
 def _add_passes(choose, areas):

@@ -5,40 +5,20 @@ import io
 import tomllib
 from decimal import Decimal
 
+from tests.cases import cases_of
 from tests.inside import INHERITED, SPECIFICATION, ListOf, MapOf, Table, Text, plan_of, read_public_files
 from tests.worlds.specified.small_world import PEOPLE, nz_keys, write_specification
 from tests.worlds.specified.toml_text import csv_of, toml_of
 from tests.worlds.world import World
 
 SELECTORS = ("stage 1", "published totals", "none")
-_NOT_PRINTABLE = ["\u00a0", "\u3000", "\u2028", "\u00ad", "\u200b", "\u202e", "\ufeff", "\x00", "\x1b", "\t", "\n"]
-_PRINTABLE = [
-    " ",
-    "'",
-    '"',
-    ",",
-    "=",
-    "|",
-    "/",
-    "..",
-    "\\",
-    "%",
-    "{",
-    "[",
-    "]",
-    "<b>",
-    "&",
-    "#",
-    ";",
-    ":",
-    "*",
-    "\u0558",
-]
+_NOT_PRINTABLE = [*"\u00a0\u3000\u2028\u00ad\u200b\u202e\ufeff\x00\x1b\t\n"]
+_PRINTABLE = [*" '\",=|/", "..", *"\\%{[]", "<b>", *"&#;:*\u0558"]
 _WORDS = ["e\u0301", "🏝️", "日本", "\U00020000", "x" * 70, "y" * 300, "-only", "alone", "total", "-1"]
 _ODD = [*_NOT_PRINTABLE, "\r\n", *_PRINTABLE, *_WORDS]
 _FREE = {
-    *("title", "agency", "record", "records", "group", "groups", "noun", "nouns", "detail", "stub", "words", "label"),
-    *("whole", "nowhere", "residual", "missing", "code_prefix", "only", "any", "unit_name"),
+    *cases_of("title | agency | record | records | group | groups | noun | nouns | detail | stub | words | label")[0],
+    *cases_of("whole | nowhere | residual | missing | code_prefix | only | any | unit_name")[0],
 }
 """Keys whose texts are free: one that names something else is refused as soon as it differs."""
 _NAMING = {"level", "classification", "members", "list", "area_level", "count"}
@@ -50,14 +30,14 @@ def keys_of(parameters):
     files = [path for path in (parameters / "census.toml", parameters / "privacy.toml") if path.exists()]
     keys = {}
     for path in files:
-        keys |= tomllib.loads(path.read_text(encoding="utf-8"), parse_float=Decimal)
+        keys |= tomllib.loads(path.read_text("utf-8"), parse_float=Decimal)
     return keys
 
 
 def write_keys(parameters, keys):
     """Write census.toml, which then has the privacy section too."""
     (parameters / "privacy.toml").unlink(missing_ok=True)
-    (parameters / "census.toml").write_text(toml_of(keys), encoding="utf-8")
+    (parameters / "census.toml").write_text(toml_of(keys), "utf-8")
 
 
 def other_keys(definition):
@@ -148,7 +128,7 @@ def with_selector(world, selector, choose):
     keys = keys_of(world.parameters)
     if selector == "published totals":
         text = csv_of("area_level,area,group,count", _totals(world, choose))
-        (world.parameters / "totals.csv").write_text(text, encoding="utf-8")
+        (world.parameters / "totals.csv").write_text(text, "utf-8")
         keys["privacy"]["totals"] = "totals.csv"
     keys["privacy"] |= {"selector": selector}
     for key in ("stage_1", "suppress"):

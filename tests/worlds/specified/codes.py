@@ -67,8 +67,7 @@ def _classification(choose, name, columns, *, is_list):
         keys["required"] = False
     if choose.chance("gaps skipped", 0.4):
         keys["gaps"] = "skipped"
-    said = [code for code in codes if code not in residual]
-    return WorldCodes(name, keys, rows, is_list, said, residual)
+    return WorldCodes(name, keys, rows, is_list, [code for code in codes if code not in residual], residual)
 
 
 def _with_pattern(choose, keys, residual, codes):

@@ -35,13 +35,13 @@ def as_specification(parameters, folder):
         rows.append((group.code, group.name, group.level.name.lower(), classification, members, listed))
         codes = sorted(filter(group.kind.classification.may_hold, lists.codes_of_iteration[group.code]))
         pairs += [(group.code, code) for code in codes]
-    (persons / "groups.csv").write_text(csv_of("group,name,level,classification,members,list", rows), encoding="utf-8")
-    (persons / "group-codes.csv").write_text(csv_of("group,code", pairs), encoding="utf-8")
+    (persons / "groups.csv").write_text(csv_of("group,name,level,classification,members,list", rows), "utf-8")
+    (persons / "group-codes.csv").write_text(csv_of("group,code", pairs), "utf-8")
     return own
 
 
 def _shipped(name):
-    return (files("safetab.products") / name / "census.toml").read_text(encoding="utf-8")
+    return (files("safetab.products") / name / "census.toml").read_text("utf-8")
 
 
 def _without_privacy(text):

@@ -37,8 +37,7 @@ def write_foreign_world(folder, seed):
     parameters.mkdir(parents=True)
     data.mkdir()
     areas, codes = make_areas(choose), make_classifications(choose)
-    kinds = [level["name"] for level in areas.keys["levels"]]
-    groups, files = make_groups(choose, codes, kinds)
+    groups, files = make_groups(choose, codes, [level["name"] for level in areas.keys["levels"]])
     attributes = make_attributes(choose)
     keys = {
         "census": 1,
@@ -49,8 +48,7 @@ def write_foreign_world(folder, seed):
         "groups": groups,
         "tables": make_families(choose, attributes),
     }
-    several = {each.name: None if each.is_list else len(each.columns) for each in codes}
-    privacy = make_privacy(choose, keys, several)
+    privacy = make_privacy(choose, keys, {each.name: None if each.is_list else len(each.columns) for each in codes})
     write_records(choose, keys["records"], make_records(choose, keys, areas, codes), data)
     _write_areas(choose, areas, parameters)
     for each in codes:
@@ -58,10 +56,10 @@ def write_foreign_world(folder, seed):
     for name, rows in files.items():
         (parameters / name).write_bytes(_csv(choose, rows))
     if choose.chance("privacy.toml", 0.3):
-        (parameters / "privacy.toml").write_text(toml_of({"privacy": privacy}), encoding="utf-8")
+        (parameters / "privacy.toml").write_text(toml_of({"privacy": privacy}), "utf-8")
     else:
         keys["privacy"] = privacy
-    (parameters / "census.toml").write_text(toml_of(keys), encoding="utf-8")
+    (parameters / "census.toml").write_text(toml_of(keys), "utf-8")
     world.features = frozenset(choose.features)
     return world
 
@@ -85,8 +83,7 @@ def _records(choose, areas, codes, attributes):
     if choose.chance("unit", 0.2):
         fields.append({"name": "PID", "type": "string"})
         keys["unit"] = {"name": "patient", "column": "PID", "most_records": choose.between(2, 3)}
-    unique = {field["name"]: field for field in choose.shuffled(fields)}
-    return keys | {"fields": list(unique.values())}
+    return keys | {"fields": list({field["name"]: field for field in choose.shuffled(fields)}.values())}
 
 
 def _write_areas(choose, areas, parameters):

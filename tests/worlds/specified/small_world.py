@@ -103,9 +103,29 @@ thresholds = [300]
 """
 
 
-def nz_keys():
-    """The keys of the specification, to be changed freely."""
-    return tomllib.loads(NZ, parse_float=Decimal)
+def nz_keys(more=""):
+    """The keys of the specification, to be changed freely, with more of them, given as TOML."""
+    return _added(*(tomllib.loads(text, parse_float=Decimal) for text in (NZ, more)))
+
+
+def _added(keys, more):
+    """Sections get more keys, lists of sections more of these; other values are replaced."""
+    for name, given in more.items():
+        if isinstance(given, dict):
+            _added(keys.setdefault(name, {}), given)
+        elif isinstance(given, list) and isinstance(given[0], dict):
+            keys[name] = keys.get(name, []) + given
+        else:
+            keys[name] = given
+    return keys
+
+
+def of_units(column, most_records):
+    """The keys of the small census, if a patient named in one more column may have several records."""
+    return nz_keys(f'''
+        records.unit = {{ name = "patient", column = "{column}", most_records = {most_records} }}
+        records.fields = [{{ name = "{column}", type = "string" }}]
+    ''')
 
 
 def of_lists(**of_codes):
@@ -148,8 +168,7 @@ def write_rows(data, rows, ending=".csv", separator=None, table="people"):
     separator = separator or ("," if ".csv" in ending else "|")
     lines = [names[::-1], *([row[name] for name in names[::-1]] for row in rows)]
     text = "\ufeff" + "".join(f"{separator.join(line)}\r\n" for line in lines) + "\r\n"
-    content = gzip.compress(text.encode()) if ending.endswith(".gz") else text.encode()
-    (data / f"{table}{ending}").write_bytes(content)
+    (data / f"{table}{ending}").write_bytes(gzip.compress(text.encode()) if ending.endswith(".gz") else text.encode())
 
 
 def census_of(folder, rows, keys=None, ending=".csv", **files):
