@@ -11,7 +11,7 @@ import safetab
 from tests.brute_force import rows_of
 from tests.commands import done, refused
 from tests.inside import InvalidInput, OutputStatus
-from tests.releases import numbers_of
+from tests.releases import json_of, numbers_of
 
 pytestmark = pytest.mark.slow
 
@@ -50,7 +50,7 @@ def released(out):
 
 
 def manifest_of(out):
-    return json.loads((out / "manifest.json").read_text())
+    return json_of(out / "manifest.json")
 
 
 def change_manifest(out, **changes):

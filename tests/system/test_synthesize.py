@@ -28,6 +28,7 @@ from tests.inside import (
     synthesize_module,
     write_census,
 )
+from tests.releases import json_of
 from tests.worlds.world import World
 
 pytestmark = pytest.mark.slow
@@ -161,7 +162,7 @@ def test_every_entity_has_a_name_and_every_name_an_entity(text_census):
 @pytest.mark.parametrize("max_race_codes", [8, 2, 1])
 def test_non_empty_groups_are_those_of_a_count_person_by_person(tmp_path, max_race_codes):
     parameters = made(tmp_path / "given", "--people", 500, "--tracts", 3, "--iterations", 400) / "parameters"
-    config = json.loads((parameters / "config.json").read_text()) | {"max_race_codes": max_race_codes}
+    config = json_of(parameters / "config.json") | {"max_race_codes": max_race_codes}
     (parameters / "config.json").write_text(json.dumps(config))
     request = CensusRequest(
         SizeRequest(4_000, states=3, counties=4, tracts=12), parameters, form=CensusFormat.TEXT, seed=4

@@ -1,7 +1,6 @@
 """Households of a synthetic census: a CEF that keeps to every rule, and household records that agree with it."""
 
 import csv
-import json
 from collections import Counter
 
 import numpy as np
@@ -32,6 +31,7 @@ from tests.plain_cef import (
     broken_fields,
     household_type,
 )
+from tests.releases import json_of
 
 pytestmark = pytest.mark.slow
 
@@ -236,7 +236,7 @@ def test_a_census_has_all_kinds_of_households_and_units(small):
 def test_reader_and_marker_lie_beside_each_other_and_the_configuration_says_cef(small):
     data = small.reader.parent
     assert "do not exist" in (data / "SYNTHETIC").read_text()
-    assert json.loads((data.parent / "parameters" / "config.json").read_text())["reader"] == "cef"
+    assert json_of(data.parent / "parameters" / "config.json")["reader"] == "cef"
     assert {path.name for path in data.iterdir()} == {
         "reader.ini", "SYNTHETIC", "geography-names.txt",
         *(f"CEF20_{kind}_{state}.txt" for kind in ("PER", "UNIT", "CNT") for state in ("06", "48", "72")),
@@ -268,8 +268,8 @@ def test_with_given_lists_the_codes_are_the_same_too(tmp_path):
     text = made(tmp_path / "text", "--people", 3_000, *lists, "--format", "text", "--households")
     assert text_rows(text, "person-records") == list(cef.person_records())
     assert text_rows(text, "household-records") == list(cef.household_records())
-    config = json.loads((tmp_path / "cef" / "parameters" / "config.json").read_text())
-    assert config == json.loads((text / "parameters" / "config.json").read_text()) | {"reader": "cef"}
+    config = json_of(tmp_path / "cef" / "parameters" / "config.json")
+    assert config == json_of(text / "parameters" / "config.json") | {"reader": "cef"}
 
 
 def test_households_change_nothing_of_the_persons_but_who_is_a_householder(tmp_path, text):

@@ -25,6 +25,7 @@ from tests.inside import (
     read_private_key,
     write_checksums,
 )
+from tests.releases import json_of
 from tests.stored_formats import GEOGRAPHY, KEY, LATEST, STORED, each
 from tests.stored_formats import PERSONS as CENSUS
 from tests.worlds.people import write_random_world
@@ -39,10 +40,6 @@ def found_in(path, key=None):
 
 def told(path, key=None):
     return "\n".join(found_in(path, key))
-
-
-def json_of(path):
-    return json.loads(path.read_text())
 
 
 def with_true_checksums(out):

@@ -23,6 +23,7 @@ from tests.inside import (
     write_checksums,
     write_site,
 )
+from tests.releases import json_of
 from tests.site_files import SiteFiles
 from tests.stored_formats import LATEST, PERSONS
 from tests.worlds.people import EXACT
@@ -88,7 +89,7 @@ def test_it_travels_with_the_release(outputs, tmp_path):
     safetab.rerelease(out, tmp_path / "again")
     export_csv(out, tmp_path / "csv")
     for folder in (out / "release", tmp_path / "again" / "release", tmp_path / "csv"):
-        package = json.loads((folder / "datapackage.json").read_text())
+        package = json_of(folder / "datapackage.json")
         assert (package["title"], package["homepage"]) == ("Peoples of the isles", "https://isles.example/census")
         assert (package["contributors"][0]["title"], package["contributors"][0]["email"]) == (
             "Stats Isles",
@@ -104,7 +105,7 @@ def test_it_travels_with_the_release(outputs, tmp_path):
         report = (folder / "report.html").read_text()
         assert '<h1>Peoples of the isles</h1><p class="agency">Stats Isles, 2031</p>' in report.replace("\n", "")
         assert "Licence: CC-BY-4.0" in report
-    assert "about.toml" in json.loads((out / "manifest.json").read_text())["public_files"]
+    assert "about.toml" in json_of(out / "manifest.json")["public_files"]
 
 
 def test_a_release_without_it_says_so(outputs, tmp_path):
