@@ -14,45 +14,66 @@ from tests.conftest import PROJECT
 from tests.system.test_noise_by_hand import written
 
 BUGS = cases_of("""
-planted.engine_bugs | a crowd counted one too many | engines.test_crowds | small crowds are counted
-planted.engine_bugs | the first area of sparse totals is empty | engines.test_crowds | sparse and dense totals are right in every area
-planted.engine_bugs | the eighth answer is forgotten where gaps are skipped | engines.test_crowds | all eight answers count
-planted.engine_bugs | units counted by thread | engines.test_bounds_of_units | the records of a unit are added up
-planted.engine_bugs | units of earlier batches forgotten | engines.test_bounds_of_units | the records of a unit are added up
-planted.engine_bugs | a unit may have one record more | engines.test_bounds_of_units | a unit with more records is refused
-planted.engine_bugs | units are not counted | engines.test_bounds_of_units | a unit with more records is refused
-planted.engine_bugs | units with too many records are a warning | engines.test_bounds_of_units | a unit with more records is refused
-planted.engine_bugs | areas in two passes accepted | unit.test_specified_lists | areas of two passes are refused
-planted.engine_bugs | a code in two groups of a kind accepted | unit.test_specified_lists | codes of two groups are refused
-planted.engine_bugs | ids sorted without case | unit.test_specified_lists | ids are in the order of their bytes
-planted.assumption_bugs | a test key for real people | system.test_what_proofs_assume | test a key is chosen for made up people alone
-planted.assumption_bugs | two ledgers with the same bits | system.test_what_proofs_assume | test bits have one ledger
-planted.assumption_bugs | whatever is asked is charged | system.test_what_proofs_assume | test a stage is charged once and within its budget
-planted.assumption_bugs | noise is read again that was never charged | system.test_what_proofs_assume | test only what was charged is read again
-planted.assumption_bugs | files may change during a run | system.test_what_proofs_assume | test a file that changed is seen
-planted.assumption_bugs | records encoded twice accepted | system.test_what_proofs_assume | test a record that is encoded twice is seen
-planted.assumption_bugs | statistics of all columns | system.test_what_proofs_assume | test searched columns alone have statistics
-planted.marker_bugs | a marker above data counts | unit.test_markers | a marker beside data does not count
-planted.marker_bugs | compare asks for the marker of folders alone | unit.test_markers | people of a file of settings may be real
-planted.marker_bugs | a limit of the second log lost in a merge | unit.test_merged_logs | a limit of either log holds in a merge
-planted.marker_bugs | a release made again forgets the status | system.test_statuses_stay | a release made again keeps the status
-planted.estimate_bugs | total only groups with the noise of stage 2 | system.test_noise_by_hand | every number has the noise of its budget
-planted.estimate_bugs | a copy with the interval of its receiver | system.test_noise_by_hand | copies have the intervals of their donors
-planted.estimate_bugs | what a rule left of a family is combined | system.test_combined_totals | a family with a withheld number is not combined
-planted.estimate_bugs | totals combined with clamped numbers | system.test_combined_totals | clamped numbers are not combined
-planted.estimate_bugs | the error of sizes not divided by the draws | statistical.test_steps_of_an_interval | intervals follow their steps
-planted.estimate_bugs | totals half as far above are far above | statistical.test_steps_of_an_interval | totals are far above where their definition says
-planted.estimate_bugs | earlier totals with the noise of the newer | system.test_earlier_noise | earlier noise is of the earlier budgets
-planted.estimate_bugs | earlier totals with the margins of the newer | system.test_earlier_noise | earlier noise is of the earlier budgets
+engine | a crowd counted one too many | crowds | small crowds are counted
+engine | the first area of sparse totals is empty | crowds | sparse and dense totals are right in every area
+engine | the eighth answer is forgotten where gaps are skipped | crowds | all eight answers count
+engine | units counted by thread | bounds | the records of a unit are added up
+engine | units of earlier batches forgotten | bounds | the records of a unit are added up
+engine | a unit may have one record more | bounds | a unit with more records is refused
+engine | units are not counted | bounds | a unit with more records is refused
+engine | units with too many records are a warning | bounds | a unit with more records is refused
+engine | areas in two passes accepted | lists | areas of two passes are refused
+engine | a code in two groups of a kind accepted | lists | codes of two groups are refused
+engine | ids sorted without case | lists | ids are in the order of their bytes
+assumption | a test key for real people | assumed | test a key is chosen for made up people alone
+assumption | two ledgers with the same bits | assumed | test bits have one ledger
+assumption | whatever is asked is charged | assumed | test a stage is charged once and within its budget
+assumption | noise is read again that was never charged | assumed | test only what was charged is read again
+assumption | files may change during a run | assumed | test a file that changed is seen
+assumption | records encoded twice accepted | assumed | test a record that is encoded twice is seen
+assumption | statistics of all columns | assumed | test searched columns alone have statistics
+marker | a marker above data counts | markers | a marker beside data does not count
+marker | compare asks for the marker of folders alone | markers | people of a file of settings may be real
+marker | a limit of the second log lost in a merge | merged | a limit of either log holds in a merge
+marker | a release made again forgets the status | statuses | a release made again keeps the status
+estimate | total only groups with the noise of stage 2 | by hand | every number has the noise of its budget
+estimate | a copy with the interval of its receiver | by hand | copies have the intervals of their donors
+estimate | what a rule left of a family is combined | combined | a family with a withheld number is not combined
+estimate | totals combined with clamped numbers | combined | clamped numbers are not combined
+estimate | the error of sizes not divided by the draws | steps | intervals follow their steps
+estimate | totals half as far above are far above | steps | totals are far above where their definition says
+estimate | earlier totals with the noise of the newer | earlier | earlier noise is of the earlier budgets
+estimate | earlier totals with the margins of the newer | earlier | earlier noise is of the earlier budgets
 """)
-"""Each bug, and the body of the test that fails, below their modules."""
+"""Each bug, and the body of the test that fails, each behind its module."""
 FIXTURES = {"folder": "tmp_path", "patch": "monkeypatch", "made": "household_run"}
 """What a body takes; by other names it takes fixtures."""
 AT_NIGHT = "earlier totals with the margins of the newer"  # by day another is caught by the same test
 
 
+MODULES = dict(
+    cases_of("""
+        engine | tests.planted.engine_bugs
+        assumption | tests.planted.assumption_bugs
+        marker | tests.planted.marker_bugs
+        estimate | tests.planted.estimate_bugs
+        bounds | tests.engines.test_bounds_of_units
+        crowds | tests.engines.test_crowds
+        steps | tests.statistical.test_steps_of_an_interval
+        combined | tests.system.test_combined_totals
+        earlier | tests.system.test_earlier_noise
+        by hand | tests.system.test_noise_by_hand
+        statuses | tests.system.test_statuses_stay
+        assumed | tests.system.test_what_proofs_assume
+        markers | tests.unit.test_markers
+        merged | tests.unit.test_merged_logs
+        lists | tests.unit.test_specified_lists
+    """)
+)
+
+
 def named(module, words):
-    return getattr(import_module(f"tests.{module}"), words.replace(" ", "_"))
+    return getattr(import_module(MODULES[module]), words.replace(" ", "_"))
 
 
 @pytest.mark.parametrize(

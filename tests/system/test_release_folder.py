@@ -6,14 +6,13 @@ import re
 import shlex
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pyarrow.csv as pc
 import pytest
 
 import safetab
-from tests.commands import cli, done
+from tests.commands import cli, done, ran
 from tests.inside import US, geo_id
 from tests.releases import json_of, numbers_of
 
@@ -184,9 +183,7 @@ assert sorted(path.name for path in pathlib.Path(folder).iterdir()) == ["csv", "
 
 @pytest.fixture(scope="module")
 def without_posix(both_products, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("without_posix")
-    command = [sys.executable, "-c", WITHOUT_POSIX, both_products / "people", folder]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+    return ran(WITHOUT_POSIX, both_products / "people", tmp_path_factory.mktemp("without_posix"))
 
 
 def test_a_release_is_read_where_there_is_neither_fcntl_nor_what_else_windows_lacks(without_posix):

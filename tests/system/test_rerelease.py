@@ -11,7 +11,7 @@ import safetab
 from tests.brute_force import rows_of
 from tests.commands import done, refused
 from tests.inside import InvalidInput, OutputStatus
-from tests.releases import json_of, numbers_of
+from tests.releases import files_of, json_of, numbers_of
 
 pytestmark = pytest.mark.slow
 
@@ -37,10 +37,6 @@ def stepped(releases, plain, tmp_path_factory):
 def copied(plain, tmp_path):
     """An output that a test may change."""
     return shutil.copytree(plain, tmp_path / "out")
-
-
-def files_of(out):
-    return {path.relative_to(out).as_posix(): path.read_bytes() for path in out.rglob("*") if path.is_file()}
 
 
 def released(out):

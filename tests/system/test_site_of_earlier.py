@@ -20,10 +20,10 @@ from tests.inside import (
     write_checksums,
     write_site,
 )
-from tests.releases import json_of
+from tests.releases import files_of, json_of
 from tests.site_files import SiteFiles
 from tests.stored_formats import stored
-from tests.system.test_site import files_of, write_persons
+from tests.system.test_site import write_persons
 from tests.worlds.world import World
 
 pytestmark = pytest.mark.slow
