@@ -21,6 +21,7 @@ from tests.inside import (
     status_of_run,
     write_checksums,
 )
+from tests.releases import json_of
 from tests.report_pages import ReportPage
 from tests.worlds.people import no_budgets_but, write_random_world
 
@@ -78,12 +79,12 @@ def test_every_place_shows_the_same_status(status, runs, tmp_path):
     assert line in (tmp_path / "csv" / "README.txt").read_text().replace("\n", " ")
     assert page_of(out).text.strip().startswith(line), "before anything else"
     entries = {"status": status.value, "status_sentence": status.sentence, "for_release": status.is_for_release}
-    manifest = json.loads((out / "manifest.json").read_text())
+    manifest = json_of(out / "manifest.json")
     for written in (
         manifest,
-        json.loads((out / "release" / "datapackage.json").read_text())["safetab"],
-        json.loads((out / "release" / "privacy.json").read_text()),
-        json.loads((tmp_path / "csv" / "datapackage.json").read_text())["safetab"],
+        json_of(out / "release" / "datapackage.json")["safetab"],
+        json_of(out / "release" / "privacy.json"),
+        json_of(tmp_path / "csv" / "datapackage.json")["safetab"],
     ):
         assert entries.items() <= written.items()
     assert OutputStatus(manifest["status"]) is status
@@ -99,7 +100,7 @@ def test_every_place_shows_the_same_status(status, runs, tmp_path):
 def test_only_a_release_speaks_of_a_release(runs):
     for status, (out, terminal, _) in runs.items():
         page = page_of(out)
-        assert json.loads((out / "manifest.json").read_text())["for_release"] == status.is_for_release
+        assert json_of(out / "manifest.json")["for_release"] == status.is_for_release
         assert (out / MARK).exists() != status.is_for_release
         assert ("This output may be released." in terminal) == status.is_for_release
         assert ("Released " in page.text) == status.is_for_release
@@ -209,7 +210,7 @@ def test_the_marker_says_nothing_of_people_who_lie_elsewhere(without_protection)
 @pytest.mark.parametrize(("for_release", "status"), [(True, OutputStatus.FOR_RELEASE), (False, OutputStatus.TEST_KEY)])
 def test_an_older_release_without_a_status_opens(for_release, status, runs, tmp_path):
     release = shutil.copytree(runs[OutputStatus.SYNTHETIC].out / "release", tmp_path / "release")
-    package = json.loads((release / "datapackage.json").read_text())
+    package = json_of(release / "datapackage.json")
     del package["safetab"]["status"], package["safetab"]["status_sentence"]
     package["safetab"]["for_release"] = for_release
     (release / "datapackage.json").write_text(json.dumps(package))
@@ -232,7 +233,7 @@ def test_a_level_that_was_never_charged_is_not_said_to_have_spent(tmp_path):
     assert "|AIANNHCE\n" in geography.read_text()
     geography.write_text(re.sub(r"\|\d{4}$", "|9999", geography.read_text(), flags=re.MULTILINE))
     safetab.run(*world, tmp_path / "out")
-    charged = json.loads((tmp_path / "out" / "manifest.json").read_text())["charged"]
+    charged = json_of(tmp_path / "out" / "manifest.json")["charged"]
     assert "AIANNH" not in {event["geography_level"] for event in charged}
     page = page_of(tmp_path / "out")
     assert "1 level with a budget but nothing to measure" in page.concerns

@@ -1,6 +1,5 @@
 """The tidy release says what t1 and t2 say, with margins, names, and a reason for whatever is absent."""
 
-import json
 from collections import defaultdict
 from fractions import Fraction
 from itertools import pairwise
@@ -13,7 +12,7 @@ import pytest
 from tests.brute_force import SUBSTATE, rows_of
 from tests.commands import done, refused
 from tests.inside import DiscreteGaussian, DiscreteLaplace, InvalidInput, Slice, open_release_folder, statuses
-from tests.releases import group, status_of, totals_of, unchanged_numbers_of, universe_of
+from tests.releases import group, json_of, status_of, totals_of, unchanged_numbers_of, universe_of
 from tests.worlds.pairs import NASTY, UNNAMED
 
 SEXES = {"1": "male", "2": "female"}
@@ -48,7 +47,7 @@ def test_every_number_of_t1_and_t2_is_in_the_release_once_and_no_other(variant):
 
 def test_every_number_has_the_margin_and_variance_of_its_own_noise(variant):
     world, out = variant
-    privacy = json.loads((out / "release" / "privacy.json").read_text())
+    privacy = json_of(out / "release" / "privacy.json")
     is_clamped, is_pure = not world.config()["allow_negative_counts"], world.config()["privacy_defn"] == "puredp"
     confidence = Fraction(9 if is_pure else "9.5") / 10
     checked = set()
@@ -166,7 +165,7 @@ def test_duckdb_and_arrow_open_the_numbers_as_one_table(plain):
 def test_the_data_dictionary_describes_every_column_of_every_file(variant):
     release = variant.out / "release"
     described = set()
-    for resource in json.loads((release / "datapackage.json").read_text())["resources"]:
+    for resource in json_of(release / "datapackage.json")["resources"]:
         fields = {field["name"]: field for field in resource["schema"]["fields"]}
         assert all(len(field["description"]) > 3 for field in fields.values())
         assert set(resource["schema"]["primaryKey"]) <= set(fields)
@@ -184,7 +183,7 @@ def test_the_data_dictionary_describes_every_column_of_every_file(variant):
 
 def test_privacy_json_tells_the_budgets_exactly(variant):
     world, out = variant
-    document, config = json.loads((out / "release" / "privacy.json").read_text()), world.config()
+    document, config = json_of(out / "release" / "privacy.json"), world.config()
     symbol = "rho" if config["privacy_defn"] == "zcdp" else "epsilon"
     for level in document["levels"]:
         number = {"Regional": 1, "Detailed": 2}[level["iteration_level"]]

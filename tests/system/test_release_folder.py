@@ -2,21 +2,19 @@
 
 import csv
 import doctest
-import json
 import re
 import shlex
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pyarrow.csv as pc
 import pytest
 
 import safetab
-from tests.commands import cli, done
+from tests.commands import cli, done, ran
 from tests.inside import US, geo_id
-from tests.releases import numbers_of
+from tests.releases import json_of, numbers_of
 
 LEVELS = {level.label: level for level in US.area_levels}
 ENDS = ("interval_low", "interval_high")
@@ -104,7 +102,7 @@ def test_csv_files_have_the_numbers_of_the_parquet_files_each_total_once(out, tm
     assert len(totals) == len(set(totals))
     done("export", out, tmp_path / "csv")
     assert [(tmp_path / "csv" / "numbers" / path.name).read_bytes() for path in files] == [*map(Path.read_bytes, files)]
-    for resource in json.loads((tmp_path / "csv" / "datapackage.json").read_text())["resources"]:
+    for resource in json_of(tmp_path / "csv" / "datapackage.json")["resources"]:
         named = [field["name"] for field in resource["schema"]["fields"]]
         assert named == pc.read_csv(tmp_path / "csv" / resource["path"]).column_names
 
@@ -142,7 +140,7 @@ def test_a_plain_reader_keeps_the_ids_of_areas(out):
 
 def test_the_data_dictionary_lists_every_csv_file_and_each_of_its_columns(out):
     release = out / "release"
-    package = json.loads((release / "datapackage.json").read_text())
+    package = json_of(release / "datapackage.json")
     described = {one["path"]: one for one in package["resources"] if one["format"] == "csv"}
     assert described.keys() == {path.relative_to(release).as_posix() for path in release.rglob("*.csv")}
     assert len({one["name"] for one in package["resources"]}) == len(package["resources"])
@@ -185,9 +183,7 @@ assert sorted(path.name for path in pathlib.Path(folder).iterdir()) == ["csv", "
 
 @pytest.fixture(scope="module")
 def without_posix(both_products, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("without_posix")
-    command = [sys.executable, "-c", WITHOUT_POSIX, both_products / "people", folder]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+    return ran(WITHOUT_POSIX, both_products / "people", tmp_path_factory.mktemp("without_posix"))
 
 
 def test_a_release_is_read_where_there_is_neither_fcntl_nor_what_else_windows_lacks(without_posix):

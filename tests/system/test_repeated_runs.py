@@ -1,5 +1,6 @@
 """What all runs on a data set spent is on the disk before noise is drawn, and none of it is in an output."""
 
+import errno
 import fcntl
 import json
 import shlex
@@ -14,7 +15,8 @@ from typing import NamedTuple
 import pytest
 
 import safetab
-from tests.commands import cli, done, refused
+from tests.cases import cases_of, values_of
+from tests.commands import cli, done, refused, refusing
 from tests.inside import (
     US,
     InvalidInput,
@@ -31,6 +33,7 @@ from tests.inside import (
     utc_now,
 )
 from tests.person_forms import parquet_of_integers, people_of
+from tests.releases import files_of
 from tests.spend_logs import earlier_header
 from tests.worlds.people import write_random_world
 from tests.worlds.world import KEY, World
@@ -129,8 +132,12 @@ def test_over_the_limit_a_run_is_refused_before_persons_are_read(run, tmp_path):
 def test_a_limit_is_kept_to_the_last_digit(run):
     """0.1 + 0.2 is 0.3; in floating point it would be more."""
     zeros = {key: 0 for key in run.world.config() if key.startswith("privacy_budget_p_level")}
-    for name, budget, code in (("one", 0.1, 0), ("two", 0.2, 0), ("three", 0.0000001, 1)):
-        levels = {f"privacy_budget_p_level_2_{level}": budget for level in ("state", "pr_state")}
+    for name, budget, code in values_of("""
+        "one" | 0.1 | 0
+        "two" | 0.2 | 0
+        "three" | 0.0000001 | 1
+    """):
+        levels = dict.fromkeys(("privacy_budget_p_level_2_state", "privacy_budget_p_level_2_pr_state"), budget)
         run.world.configure(**zeros | levels)
         run(name, "--spend-limit", "0.3", code=code)
 
@@ -147,13 +154,9 @@ def test_definitions_are_not_mixed_up(run):
 
 
 def test_none_of_it_is_in_the_output(run, tmp_path):
-    without = run.world.run(tmp_path / "without")
+    without = files_of(run.world.run(tmp_path / "without"))
     run("with", "--test-key", KEY, name="a-telling-name")
-    one, other = (
-        {path.relative_to(out): path.read_bytes() for path in out.rglob("*") if path.is_file()}
-        for out in (without, tmp_path / "with")
-    )
-    assert one == other
+    assert without == files_of(tmp_path / "with")
 
 
 def test_noise_is_drawn_after_begun_is_written_and_warnings_are_told(run, tmp_path, monkeypatch):
@@ -178,8 +181,7 @@ def test_a_run_whose_input_is_invalid_spends_nothing(run):
     assert not run.log.exists()
 
 
-def full(*_):
-    raise OSError(28, "No space left on device")
+full = refusing(errno.ENOSPC)
 
 
 def test_a_run_that_fails_after_it_has_begun_counts(run, monkeypatch):
@@ -337,13 +339,13 @@ def write_log(run, which, budget, *census):
 
 def test_questions_to_the_accounts_that_make_no_sense_are_findings(run):
     write_log(run, "us", 1)
-    for options, words in {
-        "--dataset nobody": 'the log has no data set "nobody". It has: census.',
-        "--set-limit 9": "--set-limit: needs --dataset",
-        "--dataset census --unit rho": "--unit: needs --set-limit",
-        "--dataset census --set-limit 9 --unit epsilon": "zCDP implies no pure epsilon",
-        "--dataset census --set-limit 'a lot'": "--set-limit: must be a decimal",
-    }.items():
+    for options, words in cases_of("""
+        --dataset nobody | the log has no data set "nobody". It has: census.
+        --set-limit 9 | --set-limit: needs --dataset
+        --dataset census --unit rho | --unit: needs --set-limit
+        --dataset census --set-limit 9 --unit epsilon | zCDP implies no pure epsilon
+        --dataset census --set-limit 'a lot' | --set-limit: must be a decimal
+    """):
         result = cli("spend", run.log, *shlex.split(options))
         assert (result.exit_code, result.stdout) == (1 if "nobody" in options else 2, "")
         assert words in result.stderr
@@ -373,26 +375,26 @@ def test_without_a_log_there_are_no_accounts(run):
 
 def test_options_that_make_no_sense_are_findings(run, tmp_path):
     before = sorted(tmp_path.rglob("*"))
-    for options, words in {
-        "--dataset a": "--dataset: needs --spend-log",
-        "--spend-log {}/log": "--spend-log: needs --dataset",
-        "--spend-limit 1": "--spend-limit: needs --spend-log and --dataset",
-        "--spend-limit 1 --dataset a": "--spend-limit: needs --spend-log and --dataset",
-        "--same-people-as b": "--same-people-as: needs --spend-log and --dataset",
-        "--spend-log {}/log --dataset ''": "--dataset: must be 1 to 100",
-        "--spend-log {}/log --dataset 'a b'": "--dataset: must be 1 to 100",
-        "--spend-log {}/log --dataset 'a\n'": "--dataset: must be 1 to 100",
-        "--spend-log {}/log --dataset a --spend-limit -1": "--spend-limit: must be a decimal",
-        "--spend-log {}/log --dataset a --spend-limit 1e3": "--spend-limit: must be a decimal",
-        "--spend-log {}/log --dataset a --spend-limit nan": "--spend-limit: must be a decimal",
-        "--spend-log {}/world/data/log --dataset a": "can't lie inside PARAMETERS, DATA or OUT",
-        "--spend-log {}/world/parameters/log --dataset a": "can't lie inside PARAMETERS, DATA or OUT",
-        "--spend-log {}/out/log --dataset a": "can't lie inside PARAMETERS, DATA or OUT",
-        "--spend-log {}/out.confidential.log --dataset a": "must not be the confidential log",
-        "--spend-log {}/world --dataset a": "is not a regular file",
-        "--spend-log {}/no/log --dataset a": "can't be created",
-    }.items():
-        result = cli("run", *run.world, tmp_path / "out", *shlex.split(options.format(tmp_path)))
+    for options, words in cases_of("""
+        --dataset a | --dataset: needs --spend-log
+        --spend-log {}/log | --spend-log: needs --dataset
+        --spend-limit 1 | --spend-limit: needs --spend-log and --dataset
+        --spend-limit 1 --dataset a | --spend-limit: needs --spend-log and --dataset
+        --same-people-as b | --same-people-as: needs --spend-log and --dataset
+        --spend-log {}/log --dataset '' | --dataset: must be 1 to 100
+        --spend-log {}/log --dataset 'a b' | --dataset: must be 1 to 100
+        --spend-log {}/log --dataset 'a{line}' | --dataset: must be 1 to 100
+        --spend-log {}/log --dataset a --spend-limit -1 | --spend-limit: must be a decimal
+        --spend-log {}/log --dataset a --spend-limit 1e3 | --spend-limit: must be a decimal
+        --spend-log {}/log --dataset a --spend-limit nan | --spend-limit: must be a decimal
+        --spend-log {}/world/data/log --dataset a | can't lie inside PARAMETERS, DATA or OUT
+        --spend-log {}/world/parameters/log --dataset a | can't lie inside PARAMETERS, DATA or OUT
+        --spend-log {}/out/log --dataset a | can't lie inside PARAMETERS, DATA or OUT
+        --spend-log {}/out.confidential.log --dataset a | must not be the confidential log
+        --spend-log {}/world --dataset a | is not a regular file
+        --spend-log {}/no/log --dataset a | can't be created
+    """):
+        result = cli("run", *run.world, tmp_path / "out", *shlex.split(options.format(tmp_path, line="\n")))
         assert result.exit_code == (1 if words.startswith(("can't", "is not a")) else 2), options
         assert words in result.stderr, options
         assert sorted(tmp_path.rglob("*")) == before

@@ -1,7 +1,6 @@
 """The report: its numbers are those of the release, counted again here; its page asks nobody for anything."""
 
 import hashlib
-import json
 import re
 import shutil
 from collections import Counter, defaultdict
@@ -15,7 +14,7 @@ import safetab
 from tests.brute_force import SUBSTATE, rows_of
 from tests.commands import cli, done, refused
 from tests.inside import LEADS, NOTHING, OutputStatus, percent, report_file
-from tests.releases import group, totals_of, unchanged_numbers_of, universe_of
+from tests.releases import group, json_of, totals_of, unchanged_numbers_of, universe_of
 from tests.report_pages import ReportPage
 from tests.system.test_coterminous import write_world
 from tests.worlds.pairs import NASTY
@@ -205,7 +204,7 @@ def test_the_bound_on_published_empty_groups_follows_from_public_numbers(out, pa
 
 
 def test_the_cost_is_that_of_the_manifest(out, page):
-    for who in json.loads((out / "manifest.json").read_text())["loss"].values():
+    for who in json_of(out / "manifest.json")["loss"].values():
         symbol = "rho" if "unbounded_rho" in who else "epsilon"
         for kind in ("unbounded", "bounded"):
             assert who[f"{kind}_{symbol}"] in page.text
@@ -236,7 +235,7 @@ def test_the_page_is_a_function_of_the_release_alone(plain, tmp_path):
     for number, release in enumerate((tmp_path / "given away", plain.out)):
         report_file(release, tmp_path / f"{number}.html", overwrite=False)
         assert (tmp_path / f"{number}.html").read_text(encoding="utf-8") == written
-    entry = json.loads((plain.out / "manifest.json").read_text())["documents"]["report.html"]
+    entry = json_of(plain.out / "manifest.json")["documents"]["report.html"]
     assert entry["sha256"] == hashlib.sha256(written.encode()).hexdigest()
 
 

@@ -11,7 +11,7 @@ import safetab
 from tests.brute_force import rows_of
 from tests.commands import done, refused
 from tests.inside import InvalidInput, OutputStatus
-from tests.releases import numbers_of
+from tests.releases import files_of, json_of, numbers_of
 
 pytestmark = pytest.mark.slow
 
@@ -39,10 +39,6 @@ def copied(plain, tmp_path):
     return shutil.copytree(plain, tmp_path / "out")
 
 
-def files_of(out):
-    return {path.relative_to(out).as_posix(): path.read_bytes() for path in out.rglob("*") if path.is_file()}
-
-
 def released(out):
     """All that an output says; its manifest and log also tell how it came to be."""
     files = files_of(out) | {"outputs": manifest_of(out)["outputs"]}
@@ -50,7 +46,7 @@ def released(out):
 
 
 def manifest_of(out):
-    return json.loads((out / "manifest.json").read_text())
+    return json_of(out / "manifest.json")
 
 
 def change_manifest(out, **changes):

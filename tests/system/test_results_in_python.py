@@ -2,12 +2,11 @@
 
 import copy
 import pickle
-import subprocess
-import sys
 
 import pytest
 
 import safetab
+from tests.commands import ran
 from tests.inside import Finding, InvalidInput, Severity
 
 AREA, GROUP = "Providence County, RI", "Dominican"
@@ -58,7 +57,7 @@ def test_another_process_reads_a_pickled_number_and_knows_what_noise_it_shares(t
         "import pathlib, pickle, sys, safetab; total = pickle.loads(pathlib.Path(sys.argv[1]).read_bytes());"
         f" print((total - safetab.open_release(sys.argv[2]).total({AREA!r}, {GROUP!r})).margin_of_error)"
     )
-    assert subprocess.check_output([sys.executable, "-c", code, tmp_path / "total", demo_out], text=True) == "0\n"
+    assert ran(code, tmp_path / "total", demo_out).stdout == "0\n"
 
 
 def test_a_release_with_a_relative_path_is_found_from_another_folder(demo_out, total, tmp_path, monkeypatch):

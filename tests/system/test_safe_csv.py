@@ -11,16 +11,35 @@ import pyarrow.parquet as pq
 import pytest
 
 import safetab
+from tests.cases import values_of
 from tests.inside import plain_texts, safe_text, safe_texts, write_checksums
 from tests.releases import universe_of
 from tests.worlds.people import no_budgets_but, write_random_world
 
-SAFE = {
-    "=1+1": "'=1+1", "+1": "'+1", "-1": "'-1", "@x": "'@x", "\tx": "'\tx", "\rx": "'\rx", "'=1": "''=1", "''=1": "'''=1",
-    "'x": "'x", "x=1": "x=1", "": "", " =1": " =1", "Rhode Island": "Rhode Island", "'": "'", "=": "'=",
-    "\x1b[31mred": "\ufffd[31mred", "a\u202eb": "a\ufffdb", "\x85=": "\ufffd=", "Do\u00f1a Ana": "Do\u00f1a Ana",
-    "\u65e5\u672c": "\u65e5\u672c",
-}  # fmt: skip
+SAFE = dict(
+    values_of(r"""
+        '=1+1' | "'=1+1"
+        '+1' | "'+1"
+        '-1' | "'-1"
+        '@x' | "'@x"
+        '\tx' | "'\tx"
+        '\rx' | "'\rx"
+        "'=1" | "''=1"
+        "''=1" | "'''=1"
+        "'x" | "'x"
+        'x=1' | 'x=1'
+        '' | ''
+        ' =1' | ' =1'
+        'Rhode Island' | 'Rhode Island'
+        "'" | "'"
+        '=' | "'="
+        '\x1b[31mred' | '\ufffd[31mred'
+        'a\u202eb' | 'a\ufffdb'
+        '\x85=' | '\ufffd='
+        'Do\xf1a Ana' | 'Do\xf1a Ana'
+        '\u65e5\u672c' | '\u65e5\u672c'
+    """)
+)
 """A formula gets an apostrophe; characters that steer a terminal are replaced."""
 FEW = no_budgets_but("1_state", "2_state")
 FORMS = ("tidy", "census")

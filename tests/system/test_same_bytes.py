@@ -7,7 +7,8 @@ from threading import current_thread
 import numpy as np
 import pytest
 
-from tests.commands import done
+from tests.cases import cases_of, values_of
+from tests.commands import done, refusing
 from tests.inside import (
     EmptyGroups,
     InversionTable,
@@ -27,6 +28,7 @@ from tests.inside import (
     tabulate_level_module,
 )
 from tests.person_forms import PERSON_FORMS, parquet_of_text, people_of
+from tests.releases import files_of
 from tests.worlds.households import LEVELS
 from tests.worlds.people import write_random_world
 from tests.worlds.world import World
@@ -36,28 +38,27 @@ pytestmark = pytest.mark.slow
 KEY = bytes(range(32))
 
 WORLDS = {
-    "zcdp": {"budget": 1, "zero_suppression_chance": 0.9999},
-    "pure dp": {"budget": 2, "privacy_defn": "puredp", "zero_suppression_chance": 0.99},
-    "wide noise": {"budget": "0.0000045", "zero_suppression_chance": 0.9},  # variance near 1e6
-    "vanishing noise": {"budget": 10**9, "zero_suppression_chance": 0.9},  # variance 1e-9
-    "p below one half": {"budget": 1, "zero_suppression_chance": 0.3},
-    "no suppression": {"budget": 1, "zero_suppression_chance": 0},
+    kind: (budget, {"privacy_defn": definition, "zero_suppression_chance": float(chance)})
+    for kind, budget, definition, chance in cases_of("""
+        zcdp             | 1          | zcdp   | 0.9999
+        pure dp          | 2          | puredp | 0.99
+        wide noise       | 0.0000045  | zcdp   | 0.9
+        vanishing noise  | 1000000000 | zcdp   | 0.9
+        p below one half | 1          | zcdp   | 0.3
+        no suppression   | 1          | zcdp   | 0
+    """)
 }
-
-
-def released(out):
-    return {str(path.relative_to(out)): path.read_bytes() for path in out.rglob("*") if path.is_file()}
+"""Budget and configuration. Wide noise has a variance near 1e6, and vanishing noise of 1e-9."""
 
 
 def run(world, out, **options):
     run_files(*world, out, RunOptions(test_key=KEY, **options))
-    return released(out)
+    return files_of(out)
 
 
 def make_world(folder, kind, **config):
-    values = {"privacy_defn": "zcdp"} | WORLDS[kind] | config
-    budget = str(values.pop("budget"))
-    world = write_random_world(folder, 5, people=80, budget=987654321, **values)
+    budget, values = WORLDS[kind]
+    world = write_random_world(folder, 5, people=80, budget=987654321, **values, **config)
     path = world.parameters / "config.json"
     path.write_text(path.read_text().replace("987654321", budget))  # a decimal that no float spells exactly
     return world
@@ -105,17 +106,17 @@ def expected(world, tmp_path_factory):
 
 @pytest.mark.parametrize(
     "options",
-    [
-        {"threads": 1},
-        {"threads": 3},
-        {"memory": "200MB"},
-        {"groups_at_once": 7, "threads": 1},
-        {"groups_at_once": 7, "threads": 3},
-        {"groups_at_once": 100},
-    ],
+    values_of("""
+        {"threads": 1}
+        {"threads": 3}
+        {"memory": "200MB"}
+        {"groups_at_once": 7, "threads": 1}
+        {"groups_at_once": 7, "threads": 3}
+        {"groups_at_once": 100}
+    """),
 )
 def test_the_way_of_running_does_not_matter(options, world, expected, tmp_path):
-    assert run(world, tmp_path / "out", **options) == expected
+    assert run(world, tmp_path / "out", **options[0]) == expected
 
 
 def test_empty_groups_are_looked_for_in_threads_that_end_with_the_run(world, tmp_path, monkeypatch):
@@ -158,10 +159,7 @@ def test_nor_does_it_which_thread_does_what_is_little(few, world, expected, tmp_
     assert current_thread() in writers
     assert (len(writers) > 1) == (few == 20)
 
-    def refused(*_):
-        raise OSError(errno.EIO, "a broken disk")
-
-    monkeypatch.setattr(PassFiles, "write", refused)
+    monkeypatch.setattr(PassFiles, "write", refusing(errno.EIO))
     with pytest.raises(RunFailed):
         run(world, tmp_path / "none")
     assert not (tmp_path / "none").exists()
@@ -234,11 +232,11 @@ def test_the_form_of_the_person_files_does_not_matter(write, world, expected, tm
 
 def test_python_and_the_command_do_the_same(world, expected, tmp_path):
     World(*map(str, world)).run(str(tmp_path / "one"), test_key=KEY.hex(), threads=1)
-    assert released(tmp_path / "one") == expected
+    assert files_of(tmp_path / "one") == expected
     done("run", *world, tmp_path / "two", "--test-key", KEY.hex(), "--memory", "500MB")
-    assert released(tmp_path / "two") == expected
+    assert files_of(tmp_path / "two") == expected
 
 
 def test_without_a_key_every_run_is_different(world, expected, tmp_path):
     outs = [world.run(tmp_path / name, test_key=None) for name in ("one", "two")]
-    assert len({released(out)["t1/us.csv"] for out in outs} | {expected["t1/us.csv"]}) == 3
+    assert len({files_of(out)["t1/us.csv"] for out in outs} | {expected["t1/us.csv"]}) == 3

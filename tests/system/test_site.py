@@ -29,6 +29,7 @@ from tests.inside import (
     write_data,
     write_site,
 )
+from tests.releases import files_of
 from tests.site_files import SiteFiles
 from tests.worlds.people import GEOGRAPHIES, write_random_world
 
@@ -185,10 +186,6 @@ def test_the_status_is_in_the_folder_and_on_the_page(made, opened):
     assert (made[1] / "NOT-FOR-RELEASE").read_text().strip() == status.line
     said = {"value": status.value, "line": status.line, "forRelease": False, "protects": True}
     assert said.items() <= files.facts["status"].items()
-
-
-def files_of(site):
-    return {path.relative_to(site): path.read_bytes() for path in site.rglob("*") if path.is_file()}
 
 
 def test_every_state_has_a_tile_of_its_own():

@@ -20,9 +20,10 @@ from tests.inside import (
     write_checksums,
     write_site,
 )
+from tests.releases import files_of, json_of
 from tests.site_files import SiteFiles
 from tests.stored_formats import stored
-from tests.system.test_site import files_of, write_persons
+from tests.system.test_site import write_persons
 from tests.worlds.world import World
 
 pytestmark = pytest.mark.slow
@@ -163,7 +164,7 @@ def test_the_earlier_release_is_named(files, earlier):
 def test_the_graver_status_is_that_of_the_site(newer, earlier, tmp_path):
     """Here the newer release is marked as if it were for release."""
     release = shutil.copytree(newer / "release", tmp_path / "release")
-    package = json.loads((release / "datapackage.json").read_text())
+    package = json_of(release / "datapackage.json")
     package["safetab"] |= {"status": "for release", "for_release": True}
     (release / "datapackage.json").write_text(json.dumps(package))
     write_checksums(release)

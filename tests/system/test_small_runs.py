@@ -5,6 +5,7 @@ import pytest
 
 import safetab
 from tests.inside import EmptyGroups, RunOptions, guards_module, run_files
+from tests.releases import files_of
 from tests.worlds.world import KEY
 
 SMALL = {
@@ -15,10 +16,6 @@ SMALL = {
     "state_filter_us": ["44"],
     "run_pr": False,
 }
-
-
-def files_of(out):
-    return {path.relative_to(out): path.read_bytes() for path in out.rglob("*") if path.is_file()}
 
 
 def test_other_ways_give_the_same_bytes(releases, tmp_path, monkeypatch):

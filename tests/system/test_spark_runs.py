@@ -7,8 +7,9 @@ import sys
 
 import pytest
 
-from tests.commands import done, refused
+from tests.commands import done, ran, refused
 from tests.inside import RunOptions, inputs_module, run_files
+from tests.releases import files_of
 from tests.specified.broken_records import write_parquet
 from tests.worlds.households import write_household_world
 from tests.worlds.people import GEOGRAPHIES, write_random_world
@@ -35,10 +36,6 @@ ON_A_CLUSTER = (
     "spark.executor.extraJavaOptions=-XX:TieredStopAtLevel=1",
     f"spark.pyspark.python={sys.executable}",
 )
-
-
-def released(out):
-    return {str(path.relative_to(out)): path.read_bytes() for path in sorted(out.rglob("*")) if path.is_file()}
 
 
 CLUSTER = tuple(option for setting in ON_A_CLUSTER for option in ("--spark-conf", setting))
@@ -69,7 +66,7 @@ def world(tmp_path):
 def expected(world, tmp_path):
     """What the local engine writes with the key."""
     run_files(*world, tmp_path / "expected", RunOptions(test_key=KEY))
-    return released(tmp_path / "expected")
+    return files_of(tmp_path / "expected")
 
 
 @pytest.fixture(scope="module")
@@ -80,16 +77,10 @@ def cluster(tmp_path_factory):
         yield cluster
 
 
-def run_program(cluster, program, **environment):
+def run_program(cluster, program):
     """A Python program in a process of its own, with the cluster's Java."""
-    ended = subprocess.run(
-        [sys.executable, "-c", program],
-        env=os.environ | {"JAVA_HOME": str(cluster.java_home), "SPARK_LOCAL_IP": "127.0.0.1"} | environment,
-        capture_output=True,
-        text=True,
-        timeout=500,
-        check=False,
-    )
+    java = {"JAVA_HOME": str(cluster.java_home), "SPARK_LOCAL_IP": "127.0.0.1"}
+    ended = ran(program, env=os.environ | java, timeout=500)
     assert ended.returncode == 0, ended.stdout + ended.stderr
     return ended.stdout + ended.stderr
 
@@ -100,7 +91,7 @@ def test_a_local_run_writes_the_same_bytes_and_leaves_nothing(world, expected, t
     here.mkdir()
     monkeypatch.chdir(here)
     said = on_spark(world, tmp_path / "out", *WITH_KEY, "--temp", temporary, *CLUSTER)
-    assert released(tmp_path / "out") == expected
+    assert files_of(tmp_path / "out") == expected
     assert list(temporary.iterdir()) == list(here.iterdir()) == []
     assert PLANTED not in (tmp_path / "out.confidential.log").read_text() + said
 
@@ -113,7 +104,7 @@ def test_a_run_of_a_specification_writes_the_same_bytes_and_leaves_nothing(tmp_p
     outs = tmp_path / "local", tmp_path / "spark"
     run_files(parameters, data, outs[0], RunOptions(test_key=KEY))
     on_spark((parameters, data), outs[1], *WITH_KEY, "--temp", temporary, *CLUSTER)
-    assert released(outs[1]) == released(outs[0])
+    assert files_of(outs[1]) == files_of(outs[0])
     assert list(temporary.iterdir()) == []
 
 
@@ -175,7 +166,7 @@ def test_no_record_reaches_the_driver_and_speculation_changes_nothing(cluster, w
         PLANTED=PLANTED,
     )
     told = run_program(cluster, given + PROGRAM_THAT_DUMPS_THE_HEAP)
-    assert released(tmp_path / "out") == expected
+    assert files_of(tmp_path / "out") == expected
     assert PLANTED.encode() in (tmp_path / "control.hprof").read_bytes()
     assert PLANTED.encode() not in (tmp_path / "driver.hprof").read_bytes()
     assert PLANTED not in told + (tmp_path / "out.confidential.log").read_text()
@@ -219,7 +210,7 @@ def test_spark_submit_runs_the_installed_package(cluster, world, expected, tmp_p
         check=False,
     )
     assert ended.returncode == 0, ended.stderr
-    assert released(tmp_path / "out") == expected
+    assert files_of(tmp_path / "out") == expected
     assert PLANTED not in ended.stdout + ended.stderr
 
 
@@ -251,7 +242,7 @@ def test_a_worker_that_is_killed_changes_nothing(world, expected, tmp_path):
 
     with loopback_cluster(tmp_path / "cluster") as cluster:
         assert_survives(cluster, world, tmp_path / "out")
-    assert released(tmp_path / "out") == expected
+    assert files_of(tmp_path / "out") == expected
 
 
 def assert_survives(cluster, world, out):
@@ -291,4 +282,4 @@ def test_households_have_the_same_bytes_on_spark(tmp_path):
     world.configure(**budgets, run_pr=False)
     run_files(*world, tmp_path / "expected", RunOptions(test_key=KEY))
     on_spark(world, tmp_path / "out", *WITH_KEY)
-    assert released(tmp_path / "out") == released(tmp_path / "expected")
+    assert files_of(tmp_path / "out") == files_of(tmp_path / "expected")

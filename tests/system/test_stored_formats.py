@@ -21,7 +21,7 @@ from tests.inside import (
     sha256_of,
     write_checksums,
 )
-from tests.releases import numbers_of
+from tests.releases import json_of, numbers_of
 from tests.stored_formats import FORMAT_OF, GEOGRAPHY, HOUSEHOLDS, KEY, LATEST, PERSONS, STORED, each
 
 NEWER = "was written by a newer version of safetab (format 7; this one reads up to 2). Update safetab."
@@ -30,10 +30,6 @@ AREA = "44007"
 DAY_OR_VERSION = re.compile(r"\d{4}-\d\d-\d\d|\d+ [A-Z][a-z]+ \d{4}|safetab \d+\.\d+\.\d+")
 ABOUT_ITSELF = {"README.txt", "datapackage.json", "privacy.json", "MADE-OF.json", "SHA256SUMS"}
 """These files of an export or a site tell version and day, or name the very release."""
-
-
-def json_of(path):
-    return json.loads(path.read_text())
 
 
 def files_in(folder):

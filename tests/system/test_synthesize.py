@@ -1,15 +1,18 @@
 """The command `synthesize`, from its options to files that a run reads."""
 
+import errno
 import hashlib
 import json
 import shutil
 from collections import Counter, namedtuple
+from functools import cache
 
 import pyarrow.parquet as pq
 import pytest
 
 import safetab
-from tests.commands import done, refused
+from tests.cases import cases_of
+from tests.commands import done, refused, refusing
 from tests.conftest import SMALL_EXAMPLE
 from tests.inside import (
     PR_PASS,
@@ -28,21 +31,18 @@ from tests.inside import (
     synthesize_module,
     write_census,
 )
+from tests.releases import files_of, json_of
 from tests.worlds.world import World
 
 pytestmark = pytest.mark.slow
 
-SMALL = ["--states", "2", "--counties", "6", "--tracts", "40", "--iterations", "120"]
+SMALL = "--states 2 --counties 6 --tracts 40 --iterations 120"
 KEY = "ab" * 32
 
 
-def made(out, *arguments):
-    done("synthesize", out, *arguments)
+def made(out, words):
+    done("synthesize", out, *f"--people {words}".split())
     return out
-
-
-def bytes_of(folder):
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def text_people(out):
@@ -52,18 +52,17 @@ def text_people(out):
 
 @pytest.fixture(scope="module")
 def text_census(tmp_path_factory):
-    out = tmp_path_factory.mktemp("census") / "text"
-    return made(out, "--people", 30_000, *SMALL, "--format", "text", "--seed", 11)
+    return made(tmp_path_factory.mktemp("census") / "text", f"30000 {SMALL} --format text --seed 11")
 
 
 @pytest.fixture(scope="module")
 def parquet_census(tmp_path_factory):
-    return made(tmp_path_factory.mktemp("census") / "parquet", "--people", 30_000, *SMALL, "--seed", 11)
+    return made(tmp_path_factory.mktemp("census") / "parquet", f"30000 {SMALL} --seed 11")
 
 
 def test_it_says_where_things_lie_and_what_to_do_next(tmp_path):
     out = tmp_path / "census"
-    said = done("synthesize", out, "--people", 5_000, *SMALL)
+    said = done("synthesize", out, *f"--people 5000 {SMALL}".split())
     assert "Making 5,000 synthetic people in 2 states and Puerto Rico" in said
     assert f"safetab run {out}/parameters {out}/data {out}-output" in said
     assert "COUNTY Detailed" in said
@@ -97,10 +96,10 @@ def test_text_and_parquet_hold_the_same(text_census, parquet_census, tmp_path):
 
 @pytest.mark.parametrize("form", ["parquet", "text"])
 def test_the_same_seed_gives_the_same_bytes_on_any_number_of_threads(tmp_path, form):
-    options = ("--people", 300_000, "--states", 4, "--tracts", 60, "--format", form)
-    first = bytes_of(made(tmp_path / "first", *options, "--seed", 5, "--threads", 1))
-    again = bytes_of(made(tmp_path / "again", *options, "--seed", 5, "--threads", 3))
-    other = bytes_of(made(tmp_path / "other", *options, "--seed", 6))
+    options = f"300000 --states 4 --tracts 60 --format {form} --seed"
+    first = files_of(made(tmp_path / "first", f"{options} 5 --threads 1"))
+    again = files_of(made(tmp_path / "again", f"{options} 5 --threads 3"))
+    other = files_of(made(tmp_path / "other", f"{options} 6"))
     assert first == again
     for table in ("person-records", "GRF-C"):
         name = f"data/{table}/06.{'txt' if form == 'text' else form}"
@@ -109,7 +108,7 @@ def test_the_same_seed_gives_the_same_bytes_on_any_number_of_threads(tmp_path, f
 
 def test_the_bytes_are_the_same_on_every_machine(text_census):
     """Renew the digest when the synthesizer changes; if it changes without that, a dependency's stream has."""
-    digest = hashlib.sha256(b"".join(content for _, content in sorted(bytes_of(text_census).items()))).hexdigest()
+    digest = hashlib.sha256(b"".join(content for _, content in sorted(files_of(text_census).items()))).hexdigest()
     assert digest == "f069ced9fbcf70641d272bce6264885079c304a7e8ff966e663ff77df50227b4"
 
 
@@ -160,8 +159,8 @@ def test_every_entity_has_a_name_and_every_name_an_entity(text_census):
 
 @pytest.mark.parametrize("max_race_codes", [8, 2, 1])
 def test_non_empty_groups_are_those_of_a_count_person_by_person(tmp_path, max_race_codes):
-    parameters = made(tmp_path / "given", "--people", 500, "--tracts", 3, "--iterations", 400) / "parameters"
-    config = json.loads((parameters / "config.json").read_text()) | {"max_race_codes": max_race_codes}
+    parameters = made(tmp_path / "given", "500 --tracts 3 --iterations 400") / "parameters"
+    config = json_of(parameters / "config.json") | {"max_race_codes": max_race_codes}
     (parameters / "config.json").write_text(json.dumps(config))
     request = CensusRequest(
         SizeRequest(4_000, states=3, counties=4, tracts=12), parameters, form=CensusFormat.TEXT, seed=4
@@ -175,12 +174,11 @@ def test_non_empty_groups_are_those_of_a_count_person_by_person(tmp_path, max_ra
 
 def _non_empty_by_hand(out, max_race_codes):
     lists = read_public_lists(out / "parameters").require()
-    maps = {
-        (level.iterations, US.grain_of(level.geography.kind)): iteration_map_of(
-            lists, level.iterations, level.geography.kind, most_answers=max_race_codes
-        )
-        for level in US.levels
-    }
+
+    @cache
+    def map_of(iterations, kind):
+        return iteration_map_of(lists, iterations, kind, most_answers=max_race_codes)
+
     rows = [
         line.split("|") for part in (out / "data" / "GRF-C").iterdir() for line in part.read_text().splitlines()[1:]
     ]
@@ -197,7 +195,7 @@ def _non_empty_by_hand(out, max_race_codes):
             is_there = (level.geography.tabulation_pass == PR_PASS) == (state == "72")
             kind = level.geography.label.removeprefix("PR-")
             if is_there and kind in entity:
-                iterations = maps[level.iterations, US.grain_of(level.geography.kind)].iterations_of(races, person[16])
+                iterations = map_of(level.iterations, level.geography.kind).iterations_of(races, person[16])
                 found.setdefault(level, set()).update((entity[kind], iteration) for iteration in iterations)
     return found
 
@@ -210,7 +208,7 @@ def test_given_lists_are_copied_and_the_configuration_is_made_fit(world, tmp_pat
     parameters, exact = world.parameters, "0.12500000000000000000001"
     world.edit("config.json", '"EXACT"', exact)
     spelled = world.config()
-    out = made(tmp_path / "out", "--people", 3_000, "--states", 2, "--tracts", 10, "--parameters", parameters)
+    out = made(tmp_path / "out", f"3000 --states 2 --tracts 10 --parameters {parameters}")
     for path in parameters.glob("*.txt"):
         assert (out / "parameters" / path.name).read_bytes() == path.read_bytes()
     written = (out / "parameters" / "config.json").read_text()
@@ -221,8 +219,7 @@ def test_given_lists_are_copied_and_the_configuration_is_made_fit(world, tmp_pat
 
 @pytest.mark.needs_2020_files
 def test_the_lists_of_2020_work(tmp_path, spec_2020):
-    options = ("--states", 2, "--counties", 10, "--tracts", 100, "--parameters", spec_2020)
-    out = made(tmp_path / "out", "--people", 20_000, *options)
+    out = made(tmp_path / "out", f"20000 --states 2 --counties 10 --tracts 100 --parameters {spec_2020}")
     summary = safetab.run(out / "parameters", out / "data", tmp_path / "output", test_key=KEY)
     assert summary.plan.config.parts_of(US_PASS) == ("06", "48")
     assert summary.rows["t1/us.csv"] > 1_000
@@ -231,63 +228,59 @@ def test_the_lists_of_2020_work(tmp_path, spec_2020):
 # What is refused
 
 
-def refusal(folder, *arguments, code=1):
+def refusal(folder, words, code=1):
     """What is said of a census that can't be made, of which nothing is written."""
     out = folder / "out"
-    said = refused("synthesize", out, *arguments, code=code)
+    said = refused("synthesize", out, *f"--people {words}".split(), code=code)
     assert not out.exists()
     return said
 
 
 def test_every_mistake_in_the_options_is_told_at_once(tmp_path):
-    options = "--people 0 --states 60 --tracts 0 --iterations 3 --seed -1 --threads 0"
-    said = refusal(tmp_path, *options.split(), code=2)
-    for words in [
-        "--people: must be from 102 to 2,000,000,000.",
-        "--states: must be from 1 to 51.",
-        "--tracts: must be from 1 to 200,000.",
-        "--iterations: must be from 40 to 8,000.",
-        "--seed: must be 0 or above.",
-        "--threads: must be from 1 to 1024.",
-    ]:
+    said = refusal(tmp_path, "0 --states 60 --tracts 0 --iterations 3 --seed -1 --threads 0", code=2)
+    for (words,) in cases_of("""
+        --people: must be from 102 to 2,000,000,000.
+        --states: must be from 1 to 51.
+        --tracts: must be from 1 to 200,000.
+        --iterations: must be from 40 to 8,000.
+        --seed: must be 0 or above.
+        --threads: must be from 1 to 1024.
+    """):
         assert words in said
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
-    [
-        ("--states 5 --counties 4", "--counties: 4 are too few for 5 states"),
-        ("--counties 40 --tracts 39", "--tracts: 39 are too few for 40 counties"),
-        (
-            f"--iterations 100 --parameters {SMALL_EXAMPLE}/parameters",
-            "--iterations: can't be used together with --parameters",
-        ),
-        ("--parameters /nowhere", "/nowhere does not exist."),
-    ],
+    cases_of(f"""
+        --states 5 --counties 4 | --counties: 4 are too few for 5 states
+        --counties 40 --tracts 39 | --tracts: 39 are too few for 40 counties
+        --iterations 100 --parameters {SMALL_EXAMPLE}/parameters | --iterations: can't be used together with --parameters
+        --parameters /nowhere | /nowhere does not exist.
+    """),
 )
 def test_options_that_do_not_fit_are_told(tmp_path, options, message):
     code = 2 if message.startswith("--") else 1
-    assert message in refusal(tmp_path, "--people", 1_000, *options.split(), code=code)
+    assert message in refusal(tmp_path, f"1000 {options}", code=code)
 
 
 def test_findings_about_given_parameters_come_all_at_once(world, tmp_path):
     world.configure(max_race_codes=9)
     (world.parameters / "race-and-ethnicity-codes.txt").unlink()
-    said = refusal(tmp_path, "--people", 10, "--parameters", world.parameters, code=2)
+    said = refusal(tmp_path, f"10 --parameters {world.parameters}", code=2)
     for words in ("--people", "max_race_codes", "does not exist"):
         assert words in said
 
 
 def test_only_a_synthetic_census_is_replaced_and_only_if_asked(tmp_path):
-    out = made(tmp_path / "out", "--people", 1_000, *SMALL)
-    before = bytes_of(out)
-    again = ("synthesize", out, "--people", 2_000, *SMALL)
+    out = made(tmp_path / "out", f"1000 {SMALL}")
+    before = files_of(out)
+    again = ("synthesize", out, *f"--people 2000 {SMALL}".split())
     assert "already exists. Choose another folder, or add --overwrite." in refused(*again)
-    assert bytes_of(out) == before
+    assert files_of(out) == before
     done(*again, "--overwrite")
-    assert bytes_of(out) != before
-    own = ("--people", 1_000, "--tracts", 20, "--parameters", out / "parameters", "--overwrite")
-    assert "contains files that this command reads" in refused("synthesize", out, *own)
+    assert files_of(out) != before
+    own = f"--people 1000 --tracts 20 --parameters {out}/parameters --overwrite"
+    assert "contains files that this command reads" in refused("synthesize", out, *own.split())
     (out / "notes.txt").write_text("mine")
     assert "holds what safetab didn't write there: notes.txt" in refused(*again, "--overwrite")
     assert (out / "notes.txt").read_text() == "mine"
@@ -296,7 +289,7 @@ def test_only_a_synthetic_census_is_replaced_and_only_if_asked(tmp_path):
 def test_too_small_a_disk_is_told_before_anything_is_written(tmp_path, monkeypatch):
     disk = namedtuple("disk", "total used free")(10**12, 10**12 - 10**6, 10**6)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: disk)
-    said = refusal(tmp_path, "--people", 334_735_155, "--us", code=3)
+    said = refusal(tmp_path, "334735155 --us", code=3)
     assert f"{tmp_path} has 1 MB free, and 1.6 GB are needed" in said
 
 
@@ -328,15 +321,12 @@ class _Interrupted(NoProgress):
 
 def test_ctrl_c_leaves_nothing_behind(tmp_path, monkeypatch):
     monkeypatch.setattr(synthesize_module, "TerminalProgress", _Interrupted)
-    refusal(tmp_path, "--people", 600_000, *SMALL, code=130)
+    refusal(tmp_path, f"600000 {SMALL}", code=130)
     assert not list(tmp_path.iterdir())
 
 
 def test_a_full_disk_leaves_nothing_behind(tmp_path, monkeypatch):
-    def is_full(*_):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(census_files_module, "write_names", is_full)
-    said = refusal(tmp_path, "--people", 1_000, *SMALL, code=3)
+    monkeypatch.setattr(census_files_module, "write_names", refusing(errno.ENOSPC))
+    said = refusal(tmp_path, f"1000 {SMALL}", code=3)
     assert f"can't write to {tmp_path / 'out'}: No space left on device. Nothing was written." in said
     assert not list(tmp_path.iterdir())

@@ -1,13 +1,13 @@
 """Households of a synthetic census: a CEF that keeps to every rule, and household records that agree with it."""
 
 import csv
-import json
 from collections import Counter
 
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
+from tests.cases import cases_of
 from tests.commands import done, refused
 from tests.conftest import SHARED, SMALL_EXAMPLE
 from tests.inside import (
@@ -32,29 +32,30 @@ from tests.plain_cef import (
     broken_fields,
     household_type,
 )
+from tests.releases import files_of, json_of
 
 pytestmark = pytest.mark.slow
 
-SMALL = ["--states", "2", "--counties", "6", "--tracts", "30", "--iterations", "120", "--seed", "11"]
-DENSE = ["--states", "1", "--counties", "1", "--tracts", "1", "--iterations", "40"]  # blocks that cross chunks
-SPARSE = ["--states", "3", "--counties", "9", "--tracts", "90", "--iterations", "40"]  # hardly two people a block
+SMALL = "--states 2 --counties 6 --tracts 30 --iterations 120 --seed 11"
+DENSE = "40000 --states 1 --counties 1 --tracts 1 --iterations 40"  # blocks that cross chunks
+SPARSE = "9000 --states 3 --counties 9 --tracts 90 --iterations 40"  # hardly two people a block
 HOUSEHOLDS_HEADER = (
     "TABBLKST|TABBLKCOU|TABTRACTCE|TABBLK|HHRACE|"
     "QRACE1|QRACE2|QRACE3|QRACE4|QRACE5|QRACE6|QRACE7|QRACE8|QSPAN|HOUSEHOLD_TYPE|TEN"
 )
 
 
-def made(out, *arguments):
-    done("synthesize", out, *arguments)
+def made(out, words):
+    done("synthesize", out, *f"--people {words}".split())
     return out
 
 
-def made_cef(out, *arguments):
-    return Cef(made(out, "--people", *arguments, "--format", "cef") / "data" / "reader.ini")
+def made_cef(out, words):
+    return Cef(made(out, f"{words} --format cef") / "data" / "reader.ini")
 
 
-def refusal(out, *arguments, code=2):
-    said = refused("synthesize", out, "--people", *arguments, code=code)
+def refusal(out, words, code=2):
+    said = refused("synthesize", out, *f"--people {words}".split(), code=code)
     assert not out.exists()
     return said
 
@@ -64,10 +65,6 @@ def text_rows(out, table):
     return [line.split("|") for part in parts for line in part.read_text().splitlines()[1:]]
 
 
-def bytes_of(folder):
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-
-
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("households")
@@ -75,22 +72,21 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def small(folder):
-    return made_cef(folder / "small", 20_000, *SMALL)
+    return made_cef(folder / "small", f"20000 {SMALL}")
 
 
 @pytest.fixture(scope="module", params=["small", "dense", "sparse"])
 def cef(request, folder, small):
     if request.param == "small":
         return small
-    size = {"dense": (40_000, *DENSE), "sparse": (9_000, *SPARSE)}[request.param]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(state_people_module, "CHUNK_PEOPLE", 3_000)
-        return made_cef(folder / request.param, *size)
+        return made_cef(folder / request.param, DENSE if request.param == "dense" else SPARSE)
 
 
 @pytest.fixture(scope="module")
 def text(folder):
-    return made(folder / "text", "--people", 20_000, *SMALL, "--format", "text", "--households")
+    return made(folder / "text", f"20000 {SMALL} --format text --households")
 
 
 def test_every_field_of_every_line_is_legal(cef):
@@ -236,7 +232,7 @@ def test_a_census_has_all_kinds_of_households_and_units(small):
 def test_reader_and_marker_lie_beside_each_other_and_the_configuration_says_cef(small):
     data = small.reader.parent
     assert "do not exist" in (data / "SYNTHETIC").read_text()
-    assert json.loads((data.parent / "parameters" / "config.json").read_text())["reader"] == "cef"
+    assert json_of(data.parent / "parameters" / "config.json")["reader"] == "cef"
     assert {path.name for path in data.iterdir()} == {
         "reader.ini", "SYNTHETIC", "geography-names.txt",
         *(f"CEF20_{kind}_{state}.txt" for kind in ("PER", "UNIT", "CNT") for state in ("06", "48", "72")),
@@ -246,7 +242,7 @@ def test_reader_and_marker_lie_beside_each_other_and_the_configuration_says_cef(
 
 def test_the_command_says_how_to_run_it(tmp_path):
     out = tmp_path / "census"
-    said = done("synthesize", out, "--people", 3000, *SMALL, "--format", "cef")
+    said = done("synthesize", out, *f"--people 3000 {SMALL} --format cef".split())
     assert f"safetab run {out}/parameters {out}/data/reader.ini {out}-output" in said
 
 
@@ -263,31 +259,31 @@ def test_the_persons_are_those_of_text_and_the_households_those_of_household_rec
 
 
 def test_with_given_lists_the_codes_are_the_same_too(tmp_path):
-    lists = ("--parameters", SMALL_EXAMPLE / "parameters", "--states", 1, "--counties", 2, "--tracts", 5)
-    cef = made_cef(tmp_path / "cef", 3_000, *lists)
-    text = made(tmp_path / "text", "--people", 3_000, *lists, "--format", "text", "--households")
+    lists = f"3000 --parameters {SMALL_EXAMPLE}/parameters --states 1 --counties 2 --tracts 5"
+    cef = made_cef(tmp_path / "cef", lists)
+    text = made(tmp_path / "text", f"{lists} --format text --households")
     assert text_rows(text, "person-records") == list(cef.person_records())
     assert text_rows(text, "household-records") == list(cef.household_records())
-    config = json.loads((tmp_path / "cef" / "parameters" / "config.json").read_text())
-    assert config == json.loads((text / "parameters" / "config.json").read_text()) | {"reader": "cef"}
+    config = json_of(tmp_path / "cef" / "parameters" / "config.json")
+    assert config == json_of(text / "parameters" / "config.json") | {"reader": "cef"}
 
 
 def test_households_change_nothing_of_the_persons_but_who_is_a_householder(tmp_path, text):
-    plain = made(tmp_path / "plain", "--people", 20_000, *SMALL, "--format", "text")
+    plain = made(tmp_path / "plain", f"20000 {SMALL} --format text")
     before, after = text_rows(plain, "person-records"), text_rows(text, "person-records")
     assert [row[:2] + row[3:] for row in before] == [row[:2] + row[3:] for row in after]
     assert {(one[2], other[2]) for one, other in zip(before, after, strict=True)} == {
         ("True", "True"), ("False", "False"), ("False", "True")
     }  # fmt: skip
-    without = {key: content for key, content in bytes_of(plain).items() if "person-records" not in key}
+    without = {key: content for key, content in files_of(plain).items() if "person-records" not in key}
     own = ("-records", "person-household", "household-parameters")
-    assert without == {key: content for key, content in bytes_of(text).items() if not any(one in key for one in own)}
+    assert without == {key: content for key, content in files_of(text).items() if not any(one in key for one in own)}
 
 
 def test_household_records_have_their_header_and_are_the_same_in_parquet(tmp_path, text):
     part = (text / "data" / "household-records" / "72.txt").read_text()
     assert part.splitlines()[0] == HOUSEHOLDS_HEADER
-    out = made(tmp_path / "parquet", "--people", 20_000, *SMALL, "--households")
+    out = made(tmp_path / "parquet", f"20000 {SMALL} --households")
     for table in ("household-records", "person-records"):
         tables = [pq.read_table(path) for path in sorted((out / "data" / table).iterdir())]
         rows = [list(row.values()) for one in tables for row in one.to_pylist()]
@@ -299,38 +295,34 @@ def test_a_census_with_households_is_valid(text):
 
 
 def test_the_bytes_do_not_depend_on_threads(tmp_path, small, text):
-    for form, reference in (
-        (("--format", "cef"), small.reader.parents[1]),
-        (("--format", "text", "--households"), text),
-    ):
-        out = tmp_path / form[1]
-        made(out, "--people", 20_000, *SMALL, *form, "--threads", 1)
-        assert bytes_of(out) == bytes_of(reference)
+    for form, reference in (("cef", small.reader.parents[1]), ("text --households", text)):
+        out = made(tmp_path / form, f"20000 {SMALL} --format {form} --threads 1")
+        assert files_of(out) == files_of(reference)
 
 
 @pytest.mark.parametrize(
     ("people", "options", "complaint"),
-    [
-        (5_000, "--format cef --households", "--households: is for text and Parquet"),
-        (5_000, "--format cef --shuffle", "--shuffle: tears households apart"),
-        (5_000, "--households --shuffle", "--shuffle: tears households apart"),
-        (800_000_000, "--format cef", "--people: are too many for a CEF"),
-    ],
+    cases_of("""
+        5000 | --format cef --households | --households: is for text and Parquet
+        5000 | --format cef --shuffle | --shuffle: tears households apart
+        5000 | --households --shuffle | --shuffle: tears households apart
+        800000000 | --format cef | --people: are too many for a CEF
+    """),
 )
 def test_what_does_not_go_together_is_refused(tmp_path, people, options, complaint):
-    assert complaint in refusal(tmp_path / "out", people, *SMALL, *options.split())
+    assert complaint in refusal(tmp_path / "out", f"{people} {SMALL} {options}")
 
 
 def test_ethnicity_codes_that_no_cef_holds_are_refused(tmp_path):
-    own = made(tmp_path / "own", "--people", 1_000, *SMALL) / "parameters"
-    size = ("--states", 1, "--counties", 1, "--tracts", 2)
-    said = refusal(tmp_path / "out", 1_000, *size, "--parameters", own, "--format", "cef", code=1)
+    own = made(tmp_path / "own", f"1000 {SMALL}")
+    asked = f"1000 --states 1 --counties 1 --tracts 2 --parameters {own}/parameters --format cef"
+    said = refusal(tmp_path / "out", asked, code=1)
     assert "no CEF can hold the ethnicity codes 9001" in said
 
 
 def test_very_large_group_quarters_are_several_units(tmp_path, monkeypatch):
     monkeypatch.setattr(households_units_module, "_MOST_PEOPLE_OF_QUARTERS", 3)
-    cef = made_cef(tmp_path / "cef", 9_000, *SMALL)
+    cef = made_cef(tmp_path / "cef", f"9000 {SMALL}")
     test_persons_units_and_blocks_belong_together(cef)
     quarters = [unit for unit in cef.units if unit["RTYPE"] == "4"]
     assert max(int(unit["FINAL_POP"]) for unit in quarters) == 3
@@ -338,7 +330,7 @@ def test_very_large_group_quarters_are_several_units(tmp_path, monkeypatch):
 
 
 def test_a_state_without_anybody_has_its_files_too(tmp_path):
-    cef = made_cef(tmp_path / "cef", 110, *["--iterations", "40", "--tracts", "60", "--counties", "51"])
+    cef = made_cef(tmp_path / "cef", "110 --iterations 40 --tracts 60 --counties 51")
     assert len(cef.states) == 52
     assert len(cef.persons) == 110
     nobody = set(cef.states) - {person["file's state"] for person in cef.persons}

@@ -139,10 +139,7 @@ def test_a_table_that_is_too_wide_comes_in_parts_with_its_first_column(monkeypat
     table = text_table("level", *(f"column {number}" for number in range(6)))
     table.add_row("COUNTY", *(f"{number:,}" for number in range(1_000_000, 1_000_006)))
     parts = list(tables_that_fit(table, terminal_console()))
-    assert [[column.header for column in part.columns] for part in parts] == [
-        ["level", "column 0", "column 1", "column 2"][: len(parts[0].columns)],
-        *([column.header for column in part.columns] for part in parts[1:]),
-    ]
+    assert len(parts[0].columns) <= 4
     assert all(part.columns[0].header == "level" for part in parts)
     assert [column.header for part in parts for column in part.columns[1:]] == [f"column {n}" for n in range(6)]
 

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import safetab
-from tests.commands import cli, done, refused
+from tests.commands import cli, done, refused, refusing
 from tests.inside import (
     CantBeDone,
     csv_names,
@@ -25,6 +25,7 @@ from tests.inside import (
     read_private_key,
     write_checksums,
 )
+from tests.releases import json_of
 from tests.stored_formats import GEOGRAPHY, KEY, LATEST, STORED, each
 from tests.stored_formats import PERSONS as CENSUS
 from tests.worlds.people import write_random_world
@@ -39,10 +40,6 @@ def found_in(path, key=None):
 
 def told(path, key=None):
     return "\n".join(found_in(path, key))
-
-
-def json_of(path):
-    return json.loads(path.read_text())
 
 
 def with_true_checksums(out):
@@ -198,6 +195,23 @@ def edited(name, change):
     return damage
 
 
+def put(assignments, document):
+    for assignment in assignments.split("; "):
+        path, _, value = assignment.partition("=")
+        *inside, last = (int(key) if key.isdigit() else key for key in path.split("."))
+        place = document
+        for key in inside:
+            place = place[key]
+        if value:
+            place[last] = json.loads(value)
+        else:
+            del place[last]
+
+
+def changed(name, assignments):
+    return edited(name, partial(put, assignments))
+
+
 def replaced(name, old, new):
     def damage(out):
         text = (out / name).read_text()
@@ -224,6 +238,33 @@ def mention_removed(out):
     edited(PACKAGE, lambda one: one["resources"][0]["path"].remove(name))(out)
 
 
+def with_column_more(name):
+    return rewritten(name, lambda table: table.append_column("population", pa.array(range(len(table)))))
+
+
+def with_metadata(name):
+    return rewritten(name, lambda table: table.replace_schema_metadata({"records": "1,2,3"}), store_schema=True)
+
+
+def with_hidden_bytes(name):
+    """Hide records between the last page of a Parquet file and its footer."""
+
+    def damage(out):
+        content = (out / name).read_bytes()
+        footer = len(content) - 8 - int.from_bytes(content[-8:-4], "little")
+        (out / name).write_bytes(content[:footer] + b"44,007,000100,1001,34,1120\n" + content[footer:])
+
+    return damage
+
+
+def written(name):
+    def damage(out):
+        (out / name).parent.mkdir(exist_ok=True)
+        (out / name).write_text("x")
+
+    return damage
+
+
 def rows_of(table):
     """Lines of `FILE CHANGE -> WORDS` in three parts."""
     for line in table.strip().splitlines():
@@ -232,19 +273,8 @@ def rows_of(table):
 
 
 def edits(table):
-    """Changes of JSON documents, `FILE KEY.KEY=VALUE -> WORDS`; without a value the key is removed."""
-
-    def put(assignment, document):
-        path, _, value = assignment.partition("=")
-        *inside, last = (int(key) if key.isdigit() else key for key in path.split("."))
-        for key in inside:
-            document = document[key]
-        if value:
-            document[last] = json.loads(value)
-        else:
-            del document[last]
-
-    return [(edited(name, partial(put, change)), words) for name, change, words in rows_of(table)]
+    """Changes of JSON documents, `FILE KEY.KEY=VALUE; KEY=VALUE -> WORDS`; without a value the key is removed."""
+    return [(changed(name, change), words) for name, change, words in rows_of(table)]
 
 
 def replacements(table):
@@ -257,6 +287,8 @@ def files(table):
     kinds = {
         "removed": removed,
         "strange": written,
+        "rows swapped": rows_swapped,
+        "a group less": group_left_out,
         "a column more": with_column_more,
         "metadata": with_metadata,
         "hidden bytes": with_hidden_bytes,
@@ -301,12 +333,14 @@ STATE/detailed stub="All" -> stub {BY_PLAN}
 COUNTY/regional stage_1_total=1000000 -> the table is not the one that stage_1_total chooses: row 1.
 COUNTY/detailed unclamped_count=-500 -> a total is not above the suppression threshold: row 1.
 """),
-    (rows_swapped(NUMBERS.format("PR-COUNTY", "regional")), "lines are not in their order: row 1"),
+    *files("""
+release/numbers/geography_level=PR-COUNTY/regional-sex-by-age.parquet rows swapped -> lines are not in their order: row 1
+release/numbers/geography_level=USA/regional-sex-by-age.parquet removed -> USA/regional-sex-by-age.parquet: is missing.
+"""),
     (
         group_left_out(NUMBERS.format("STATE", "regional")),
         "STATE/regional-sex-by-age.parquet: lacks groups, and nothing is suppressed at its level.",
     ),
-    (removed(NUMBERS.format("USA", "regional")), "USA/regional-sex-by-age.parquet: is missing."),
     (mention_removed, "USA/detailed-sex-by-age.parquet: is missing."),
 ]
 CONTRADICTED = "has rows that contradict each other, or are out of order."
@@ -329,7 +363,7 @@ FOUND_IN_THE_LEVELS = [
     (column(LEVELS, "suppression_threshold", lambda values: [n and n - 1 for n in values]), "privacy.json: levels"),
 ]
 FOUND_IN_DOCUMENTS = [
-    (removed(f"{UNIVERSE}coterminous.parquet"), "universe/coterminous.parquet: is missing."),
+    *files(f"{UNIVERSE}coterminous.parquet removed -> universe/coterminous.parquet: is missing."),
     (
         lambda out: shutil.copyfile(out / STATE, out / "release" / "numbers" / "more.parquet"),
         "numbers/more.parquet: is in no list of the release.",
@@ -348,7 +382,7 @@ report.html Status: test key. Not for release => Status: test key. Fine for rele
 ]
 FOUND_WITH_THE_WHOLE_OUTPUT = [
     (t2_count_raised, "t2/us.csv: COUNT is not the sum of the group's noisy numbers: row 3."),
-    (group_left_out(COUNTY), f"{COUNTY}: lacks rows that the measurements give."),
+    *files(f"{COUNTY} a group less -> {COUNTY}: lacks rows that the measurements give."),
     (
         column("measurements/pr.parquet", "value", lambda values: [*values[:-1], values[-1] + 1]),
         "pr.csv: COUNT is not the sum of the group's noisy numbers",
@@ -358,56 +392,23 @@ FOUND_WITH_THE_WHOLE_OUTPUT = [
         lambda out: (out / "after-steps/t1/us.csv").write_bytes(b"\xff\xfe"),
         "after-steps: can't be read (UnicodeDecodeError).",
     ),
-    (
-        replaced("after-steps/t1/pr.csv", "|PR-STATE|", "|PR-TOWN|"),
-        "after-steps/t1/pr.csv: REGION_TYPE is not that of the release",
+    *replacements(
+        "after-steps/t1/pr.csv |PR-STATE| => |PR-TOWN| -> after-steps/t1/pr.csv: REGION_TYPE is not that of the release"
     ),
 ]
 
 
-def facts_without(*names, **values):
-    def change(package):
-        for name in names:
-            del package["safetab"][name]
-        package["safetab"].update(values)
-
-    return edited(PACKAGE, change)
+def facts_changed(assignments):
+    return edited(PACKAGE, lambda one: put(assignments, one["safetab"]))
 
 
-def downgraded(*more):
+def downgraded(more=""):
     """Take away whatever the oldest releases don't have, and say that the rest may be released."""
 
     def damage(out):
-        facts_without("status", "status_sentence", "checksums", *more, for_release=True)(out)
+        facts_changed(f"status; status_sentence; checksums; for_release=true{more}")(out)
         (out / PRIVACY).unlink()
         (out / "release" / "SHA256SUMS").unlink()
-
-    return damage
-
-
-def with_column_more(name):
-    return rewritten(name, lambda table: table.append_column("population", pa.array(range(len(table)))))
-
-
-def with_metadata(name):
-    return rewritten(name, lambda table: table.replace_schema_metadata({"records": "1,2,3"}), store_schema=True)
-
-
-def with_hidden_bytes(name):
-    """Hide records between the last page of a Parquet file and its footer."""
-
-    def damage(out):
-        content = (out / name).read_bytes()
-        footer = len(content) - 8 - int.from_bytes(content[-8:-4], "little")
-        (out / name).write_bytes(content[:footer] + b"44,007,000100,1001,34,1120\n" + content[footer:])
-
-    return damage
-
-
-def written(name):
-    def damage(out):
-        (out / name).parent.mkdir(exist_ok=True)
-        (out / name).write_text("x")
 
     return damage
 
@@ -417,16 +418,16 @@ def without_measurements(out):
     shutil.rmtree(out / "measurements")
 
 
-def with_csv(**values):
+def with_csv(more=""):
     def damage(out):
-        facts_without(csv=True, **values)(out)
+        facts_changed(f"csv=true{more}")(out)
         written("release/csv/people.csv")(out)
 
     return damage
 
 
 def downgraded_with_the_mark_alone(out):
-    downgraded("format")(out)
+    downgraded("; format")(out)
     (out / "release" / "README.txt").unlink()
     written("release/NOT-FOR-RELEASE")(out)
 
@@ -452,7 +453,7 @@ DOWNGRADES = [
         downgraded(),
         ("datapackage.json: status is missing.", "privacy.json: is missing.", "its SHA256SUMS is missing."),
     ),
-    (downgraded("format"), (f"README.txt: {STATUS}",)),
+    (downgraded("; format"), (f"README.txt: {STATUS}",)),
     (downgraded_with_the_mark_alone, ("README.txt: is missing.", f"NOT-FOR-RELEASE: {STRAY}")),
 ]
 UNSEEN = "has bytes that no reader of its tables sees."
@@ -479,7 +480,7 @@ release/people.csv strange -> people.csv: {STRAY}
 """),
 ]
 LEFT_OUT_OF_CLAIMS = [
-    (with_csv(csv_format=3), NO_FORM),
+    (with_csv("; csv_format=3"), NO_FORM),
     *edits(f"""
 {PRIVACY} loss -> privacy.json: loss is missing.
 {PRIVACY} levels -> privacy.json: levels is missing.
@@ -575,10 +576,10 @@ report.html Content-Security-Policy => Content -> report.html: is a page that ma
 
 def status_changed_everywhere(out):
     (out / "NOT-FOR-RELEASE").unlink()
-    new = {"status": "for release", "status_sentence": "This output may be released.", "for_release": True}
-    edited(PACKAGE, lambda one: one["safetab"].update(new))(out)
-    edited(PRIVACY, lambda one: one.update(new))(out)
-    edited("manifest.json", lambda one: (one.update(new, test_key=False), one["documents"].pop("NOT-FOR-RELEASE")))(out)
+    new = 'status="for release"; status_sentence="This output may be released."; for_release=true'
+    facts_changed(new)(out)
+    changed(PRIVACY, new)(out)
+    changed("manifest.json", f"{new}; test_key=false; documents.NOT-FOR-RELEASE")(out)
     for name in ("release/README.txt", "report.html", "log.txt"):
         text = re.sub("Not for release:?", "Free:", (out / name).read_text())
         (out / name).write_text(text.replace("Status: test key.", "Status: for release."))
@@ -898,10 +899,8 @@ def test_a_key_whose_making_was_killed_is_completed(tmp_path):
 def test_a_disk_that_fails_makes_no_sound_release_wrong(where, made, tmp_path, monkeypatch):
     """`rmdir`: what was written again for the check can't be removed, which the next check does."""
 
-    def fails(*_, **__):
-        raise OSError(errno.ESTALE, "Stale file handle")
-
-    monkeypatch.setattr(locked_folder_module.tempfile if where == "mkdtemp" else Path, where, fails)
+    holder = locked_folder_module.tempfile if where == "mkdtemp" else Path
+    monkeypatch.setattr(holder, where, refusing(errno.ESTALE))
     if where == "rmdir":
         monkeypatch.setattr(locked_folder_module.shutil, "rmtree", lambda *_, **__: None)
         monkeypatch.setattr(locked_folder_module.tempfile, "tempdir", str(tmp_path))
@@ -914,35 +913,29 @@ def test_a_disk_that_fails_makes_no_sound_release_wrong(where, made, tmp_path, m
 
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl is not installed")
 def test_openssl_alone_checks_the_same_signature_and_makes_keys_that_sign(official, signed_official, key, tmp_path):
-    def openssl(*arguments):
-        return subprocess.run(["openssl", *map(str, arguments)], check=True, capture_output=True).stdout
+    def openssl(words):
+        return subprocess.run(["openssl", *words.split()], check=True, capture_output=True).stdout
 
     stated, made = (signed_official / name for name in SIGNATURE)
-    given = ("pkeyutl", "-verify", "-pubin", "-inkey", public(key), "-rawin", "-in", stated, "-sigfile", made)
-    assert openssl(*given) == b"Signature Verified Successfully\n"
-    digest = openssl("dgst", "-sha256", "-r", signed_official / "SHA256SUMS").decode().split()[0]
+    verified = openssl(f"pkeyutl -verify -pubin -inkey {public(key)} -rawin -in {stated} -sigfile {made}")
+    assert verified == b"Signature Verified Successfully\n"
+    digest = openssl(f"dgst -sha256 -r {signed_official}/SHA256SUMS").decode().split()[0]
     assert json_of(stated)["sha256"]["SHA256SUMS"] == digest
     own = tmp_path / "own"
-    openssl("genpkey", "-algorithm", "ed25519", "-out", own)
+    openssl(f"genpkey -algorithm ed25519 -out {own}")
     own.chmod(0o600)
-    openssl("pkey", "-in", own, "-pubout", "-out", public(own))
+    openssl(f"pkey -in {own} -pubout -out {public(own)}")
     assert sign(official, own).is_valid
     assert safetab.verify(official, public(own)).is_valid
 
 
 FORGED = [
-    (
-        edited("SIGNATURE.json", lambda one: [one.pop(name) for name in ("status", "for_release", "status_sentence")]),
-        "SIGNATURE.json: is not the statement of a signature.",
-    ),
-    (
-        edited("SIGNATURE.json", lambda one: one.update(status="for release", for_release=True)),
-        'SIGNATURE.json: says "for release", and the release says "test key".',
-    ),
     (lambda out: (out / "SIGNATURE.sig").write_bytes(b"x" * 64), "SIGNATURE.sig: is not the signature"),
-    (removed("SIGNATURE.sig"), "SIGNATURE.sig: is missing, but the other file of the signature exists."),
+    *files("SIGNATURE.sig removed -> SIGNATURE.sig: is missing, but the other file of the signature exists."),
     (lambda out: [(out / name).unlink() for name in SIGNATURE], ": is not signed, and a key was given."),
     *edits("""
+SIGNATURE.json status; for_release; status_sentence -> SIGNATURE.json: is not the statement of a signature.
+SIGNATURE.json status="for release"; for_release=true -> SIGNATURE.json: says "for release", and the release says "test key".
 SIGNATURE.json signed_on="2001-01-01" -> SIGNATURE.sig: is not the signature of SIGNATURE.json: one of them was changed or forged.
 SIGNATURE.json status="for release" -> SIGNATURE.json: contradicts itself: its status and for_release disagree.
 SIGNATURE.json format=7 -> SIGNATURE.json: has format 7; this version reads 1.
@@ -1070,14 +1063,11 @@ def test_a_key_is_made_once_and_only_its_owner_may_read_it(made, key, tmp_path):
     shared = refused("sign", official, "--key", public(key))
     assert ("is a public key. Sign with the private one" in shared, "chmod" in shared) == (True, False)
     assert "does not exist" in refused("verify", official, "--key", tmp_path / "none")
-    for wrong in (["sign"], ["sign", official], ["sign", official, "--new-key", "k"], ["sign", "--key", "k"]):
-        assert cli(*wrong).exit_code == 2
+    for wrong in ("", official, f"{official} --new-key k", "--key k"):
+        assert cli("sign", *f"{wrong}".split()).exit_code == 2
 
 
-KEYS = {
-    *("region_id", "iteration_code", "table_id", "line", "unclamped_count"),
-    *("status", "rule", "donor_geography_level", "donor_region_id"),
-}
+KEYS = "region_id iteration_code table_id line unclamped_count status rule donor_geography_level donor_region_id"
 """A change of these is told of a group, a table or a sum; one of the other columns by its name."""
 
 
@@ -1097,8 +1087,8 @@ def test_no_value_of_any_column_can_be_changed_unseen(file, out):
 def test_no_value_of_any_column_can_be_changed_unseen_in_a_release_alone(file, tmp_path):
     kinds = {field.name: field.type for field in pq.read_schema(PERSONS / file)}
     del kinds["stage_1_total"]  # another total may choose the same table
-    named = kinds.keys() - KEYS
-    for names in (named, *([key] for key in KEYS)):
+    named = kinds.keys() - KEYS.split()
+    for names in (named, *([key] for key in KEYS.split())):
         out = copied(PERSONS / "release", tmp_path / next(iter(names)))
         for name in names:
             column(file.removeprefix("release/"), name, first(another(kinds[name])))(out)

@@ -11,6 +11,7 @@ import pytest
 import safetab
 from tests.commands import cli, done
 from tests.inside import check_files, exits_with_code, made_again_module, sha256_of, write_checksums
+from tests.releases import json_of
 from tests.stored_formats import LATEST
 
 OTHER = "is not what the release gives."
@@ -58,8 +59,8 @@ def site(signed, tmp_path):
 def test_what_is_made_of_a_signed_release_names_its_checksum_and_is_found_right(name, signed):
     made = signed.parent / name
     check_files(made)  # as `sha256sum -c SHA256SUMS` does
-    stated = json.loads((made / "MADE-OF.json").read_text())
-    covered = json.loads((signed / "SIGNATURE.json").read_text())["sha256"]["SHA256SUMS"]
+    stated = json_of(made / "MADE-OF.json")
+    covered = json_of(signed / "SIGNATURE.json")["sha256"]["SHA256SUMS"]
     assert stated["release"]["sha256"]["SHA256SUMS"] == covered == sha256_of(signed / "SHA256SUMS")
     said = " ".join(done("verify", made, signed, "--key", signed.parent / "agency.pub").split())
     assert f"Every file of {made} is what {signed} gives." in said

@@ -1,7 +1,6 @@
 """A file that changes while a run reads it stops the run: the manifest hashes the bytes that were used."""
 
 import hashlib
-import json
 import os
 
 import pytest
@@ -20,6 +19,7 @@ from tests.inside import (
     record_files,
     run_files,
 )
+from tests.releases import json_of
 from tests.worlds.people import write_random_world
 
 KEY = bytes(range(32))
@@ -88,7 +88,7 @@ def test_the_manifest_has_the_bytes_that_were_used(world, tmp_path):
     used = hashlib.sha256(path.read_bytes()).hexdigest()
     during = During(TABULATING, lambda: appended(path))
     run_files(*world, tmp_path / "out", RunOptions(test_key=KEY), during)
-    assert json.loads((tmp_path / "out" / "manifest.json").read_text())["public_files"]["GRF-C.txt"] == used
+    assert json_of(tmp_path / "out" / "manifest.json")["public_files"]["GRF-C.txt"] == used
 
 
 @pytest.mark.parametrize("step", [READING, pytest.param(CHECKING, marks=pytest.mark.slow)])

@@ -33,8 +33,8 @@ from tests.worlds.specified.small_world import nz_keys, write_specification
 (FAMILY, *_), LEVEL = SAFETAB_P.families, US.levels[0]
 
 
-def a_key_is_chosen_for_made_up_people_alone(folder):
-    world = write_random_world(folder / "world", 3, budget=1)
+def test_a_key_is_chosen_for_made_up_people_alone(tmp_path):
+    world = write_random_world(tmp_path / "world", 3, budget=1)
     options = RunOptions(test_key=bytes(32))
     validate_files(*world, options)
     (world.data / SYNTHETIC_MARKER).unlink()
@@ -51,14 +51,14 @@ def ledger_of_one(bits):
     return Ledger({(FAMILY, LEVEL): Fraction(1)}, bits)
 
 
-def bits_have_one_ledger():
+def test_bits_have_one_ledger():
     bits = AddressedBits(bytes(32))
     ledger_of_one(bits)
     with pytest.raises(SharedBits):
         ledger_of_one(bits)
 
 
-def a_stage_is_charged_once_and_within_its_budget():
+def test_a_stage_is_charged_once_and_within_its_budget():
     ledger = ledger_of_one(AddressedBits(bytes(32)))
     ledger.charge(event_of(Stage.STAGE_1, "0.1"))
     for event in (event_of(Stage.STAGE_1, "0.1"), event_of(Stage.STAGE_2, "0.91"), event_of(Stage.STAGE_2, "0")):
@@ -67,7 +67,7 @@ def a_stage_is_charged_once_and_within_its_budget():
     ledger.charge(event_of(Stage.STAGE_2, "0.9"))
 
 
-def only_what_was_charged_is_read_again():
+def test_only_what_was_charged_is_read_again():
     ledger = ledger_of_one(AddressedBits(bytes(32)))
     event = event_of(Stage.STAGE_1, "0.1")
     with pytest.raises(OverspentBudget):
@@ -76,60 +76,32 @@ def only_what_was_charged_is_read_again():
     assert ledger.right_to_read_again(event).event == event
 
 
-def a_file_that_changed_is_seen(folder):
-    (folder / "codes.csv").write_text("a")
-    watched = WatchedFiles([folder / "codes.csv"])
+def test_a_file_that_changed_is_seen(tmp_path):
+    (tmp_path / "codes.csv").write_text("a")
+    watched = WatchedFiles([tmp_path / "codes.csv"])
     watched.require_unchanged()
-    (folder / "codes.csv").write_text("ab")
+    (tmp_path / "codes.csv").write_text("ab")
     with pytest.raises(RunFailed, match=r"codes\.csv changed"):
         watched.require_unchanged()
 
 
-def a_record_that_is_encoded_twice_is_seen(folder, patch):
+def test_a_record_that_is_encoded_twice_is_seen(tmp_path, monkeypatch):
     original = PartRecords.add
 
     def twice(self, *arrays):
         original(self, *arrays)
         original(self, *arrays)
 
-    patch.setattr(PartRecords, "add", twice)
-    engine = engine_of(inputs_of(*write_specification(folder, nz_keys())), folder, threads=1)
+    monkeypatch.setattr(PartRecords, "add", twice)
+    engine = engine_of(inputs_of(*write_specification(tmp_path, nz_keys())), tmp_path, threads=1)
     assert not [one for one in engine.check() if one.is_error]
     with pytest.raises(MiscountedRecords):
         engine.prepare()
 
 
-def searched_columns_alone_have_statistics(both_products, folder):
-    safetab.rerelease(both_products / "people", folder / "again", rules=["clamp-negatives"])
-    for path in (folder / "again" / "release" / "numbers").rglob("*.parquet"):
+def test_searched_columns_alone_have_statistics(both_products, tmp_path):
+    safetab.rerelease(both_products / "people", tmp_path / "again", rules=["clamp-negatives"])
+    for path in (tmp_path / "again" / "release" / "numbers").rglob("*.parquet"):
         group = pq.ParquetFile(path).metadata.row_group(0)
         columns = [group.column(number) for number in range(group.num_columns)]
         assert {each.path_in_schema for each in columns if each.is_stats_set} == {"region_id", "iteration_code"}
-
-
-def test_a_key_is_chosen_for_made_up_people_alone(tmp_path):
-    a_key_is_chosen_for_made_up_people_alone(tmp_path)
-
-
-def test_bits_have_one_ledger():
-    bits_have_one_ledger()
-
-
-def test_a_stage_is_charged_once_and_within_its_budget():
-    a_stage_is_charged_once_and_within_its_budget()
-
-
-def test_only_what_was_charged_is_read_again():
-    only_what_was_charged_is_read_again()
-
-
-def test_a_file_that_changed_is_seen(tmp_path):
-    a_file_that_changed_is_seen(tmp_path)
-
-
-def test_a_record_that_is_encoded_twice_is_seen(tmp_path, monkeypatch):
-    a_record_that_is_encoded_twice_is_seen(tmp_path, monkeypatch)
-
-
-def test_searched_columns_alone_have_statistics(both_products, tmp_path):
-    searched_columns_alone_have_statistics(both_products, tmp_path)

@@ -11,7 +11,7 @@ from importlib import import_module
 
 import pytest
 
-from tests.commands import done
+from tests.commands import done, raising, ran
 from tests.conftest import SMALL_EXAMPLE
 from tests.faults.commands import code_of_command, ended
 from tests.inside import (
@@ -29,7 +29,7 @@ from tests.inside import (
     run_module,
     write_demo_census,
 )
-from tests.worlds.people import GEOGRAPHIES, write_random_world
+from tests.worlds.people import no_budgets_but, write_random_world
 
 SMALL = [SMALL_EXAMPLE / "parameters", SMALL_EXAMPLE / "data"]
 MOMENTS = {
@@ -59,9 +59,7 @@ SPENT = r"rho [0-9.]+ \(US pass\) and rho [0-9.]+ \(PR pass\) count as spent \(r
 @pytest.fixture(scope="module")
 def world(tmp_path_factory):
     """Each pass has one level."""
-    budgets = {f"privacy_budget_p_level_{n}_{area}": 0 for n in (1, 2) for area in GEOGRAPHIES}
-    budgets |= {"privacy_budget_p_level_2_state": 1, "privacy_budget_p_level_2_pr_state": 1}
-    return write_random_world(tmp_path_factory.mktemp("spent"), 3, **budgets)
+    return write_random_world(tmp_path_factory.mktemp("spent"), 3, budget=1, **no_budgets_but("2_state", "2_pr_state"))
 
 
 @pytest.fixture(scope="module")
@@ -226,10 +224,6 @@ def test_a_command_that_only_reads_says_no_more_than_that_it_was_interrupted(nam
     assert ending_of(server, "while it plans", name, "plan", *SMALL) == (CODES[name], "", "Interrupted.\n")
 
 
-def process_of(program, *given):
-    return subprocess.run([sys.executable, "-c", program, *given], capture_output=True, text=True, check=False)
-
-
 @pytest.mark.parametrize(
     "moment", ["safetab.cli.progress", pytest.param("safetab.pipeline.run", marks=pytest.mark.slow)]
 )
@@ -245,16 +239,13 @@ class InterruptedAt:
 sys.meta_path.insert(0, InterruptedAt())
 from safetab.cli.start import main; main()
 """
-    ending = process_of(program, "run", *SMALL, tmp_path / "out")
+    ending = ran(program, "run", *SMALL, tmp_path / "out")
     assert (ending.returncode, ending.stdout) == (130, "")
     assert ending.stderr == "Interrupted. Nothing was released. Nothing was spent.\n"
 
 
 def test_python_is_told_too(world, tmp_path, monkeypatch):
-    def interrupted(*_):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(run_module, "safetab", interrupted)
+    monkeypatch.setattr(run_module, "safetab", raising(KeyboardInterrupt))
     options = RunOptions(dataset="these-people", spend_log=tmp_path / "spend.log")
     with pytest.raises(KeyboardInterrupt, match=f"^Nothing was released. {SPENT}$"):
         run_files(*world, tmp_path / "out", options)
@@ -269,7 +260,7 @@ def small_tour(out):
 def test_the_tour_has_written_nothing(tmp_path):
     """In a process of its own: threads that read its Parquet files hang in a fork."""
     program = f"import sys; from {__name__} import small_tour; sys.exit(small_tour(sys.argv[1]))"
-    ending = process_of(program, tmp_path / "tour")
+    ending = ran(program, tmp_path / "tour")
     assert ending.returncode == 130
     assert ending.stderr.endswith("\nInterrupted. Nothing was written.\n")
     assert list(tmp_path.iterdir()) == []

@@ -1,7 +1,6 @@
 """Whose numbers a release holds: about.toml, the documents of the release, and the sites of two products."""
 
 import datetime
-import json
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -9,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import safetab
+from tests.cases import cases_of
 from tests.commands import cli, done
 from tests.inside import (
     InvalidInput,
@@ -23,6 +23,7 @@ from tests.inside import (
     write_checksums,
     write_site,
 )
+from tests.releases import json_of
 from tests.site_files import SiteFiles
 from tests.stored_formats import LATEST, PERSONS
 from tests.worlds.people import EXACT
@@ -88,12 +89,10 @@ def test_it_travels_with_the_release(outputs, tmp_path):
     safetab.rerelease(out, tmp_path / "again")
     export_csv(out, tmp_path / "csv")
     for folder in (out / "release", tmp_path / "again" / "release", tmp_path / "csv"):
-        package = json.loads((folder / "datapackage.json").read_text())
+        package = json_of(folder / "datapackage.json")
         assert (package["title"], package["homepage"]) == ("Peoples of the isles", "https://isles.example/census")
-        assert (package["contributors"][0]["title"], package["contributors"][0]["email"]) == (
-            "Stats Isles",
-            "help@isles.example",
-        )
+        stated = {"title": "Stats Isles", "email": "help@isles.example"}
+        assert stated.items() <= package["contributors"][0].items()
         readme = (folder / "README.txt").read_text()
         assert "\nPEOPLES OF THE ISLES\n" in readme
         assert "\nPublished by: Stats Isles\nYear: 2031\nContact: help@isles.example\n" in readme
@@ -104,7 +103,7 @@ def test_it_travels_with_the_release(outputs, tmp_path):
         report = (folder / "report.html").read_text()
         assert '<h1>Peoples of the isles</h1><p class="agency">Stats Isles, 2031</p>' in report.replace("\n", "")
         assert "Licence: CC-BY-4.0" in report
-    assert "about.toml" in json.loads((out / "manifest.json").read_text())["public_files"]
+    assert "about.toml" in json_of(out / "manifest.json")["public_files"]
 
 
 def test_a_release_without_it_says_so(outputs, tmp_path):
@@ -175,11 +174,11 @@ def assert_refused(sentence, own, linked):
 
 @pytest.mark.parametrize(
     ("own", "other", "sentence"),
-    [
-        ("people", "others", "is of SafeTab-P too. Give the release of the other product of this census."),
-        ("people", "people", "is of SafeTab-P too"),
-        ("others", "homes", "its areas or groups are not those of"),
-    ],
+    cases_of("""
+        people | others | is of SafeTab-P too. Give the release of the other product of this census.
+        people | people | is of SafeTab-P too
+        others | homes | its areas or groups are not those of
+    """),
 )
 def test_a_site_links_only_to_the_other_product_of_its_census(own, other, sentence, outputs, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -188,13 +187,13 @@ def test_a_site_links_only_to_the_other_product_of_its_census(own, other, senten
 
 def test_an_address_that_is_no_site_is_refused(outputs, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    for address, sentence in (
-        ("javascript://isles.example/%0aalert(1)", "must be a folder, or an address that begins with https://"),
-        ("ftp://isles.example/homes", "must be a folder, or an address that begins with https://"),
-        ("https://isles.example/homes?a=1", "has no \\? or #"),
-        ("https://isles.example/homes/#/about", "has no \\? or #"),
-        ("here/../site", "is the folder of this site. Give that of the other one."),
-    ):
+    for address, sentence in cases_of(r"""
+        javascript://isles.example/%0aalert(1) | must be a folder, or an address that begins with https://
+        ftp://isles.example/homes | must be a folder, or an address that begins with https://
+        https://isles.example/homes?a=1 | has no \? or #
+        https://isles.example/homes/#/about | has no \? or #
+        here/../site | is the folder of this site. Give that of the other one.
+    """):
         assert_refused(sentence, outputs["people"], LinkedSite(outputs["homes"], address))
 
 

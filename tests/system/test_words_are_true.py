@@ -1,11 +1,10 @@
 """What outputs say in words, where a review once found them too confident."""
 
-import json
-
 import pytest
 
 import safetab
 from tests.commands import refused
+from tests.releases import json_of
 from tests.worlds.people import no_budgets_but, write_random_world
 from tests.worlds.world import KEY
 
@@ -31,7 +30,7 @@ def test_an_output_without_protection_claims_none_in_its_body(unprotected):
 
 
 def test_a_test_key_is_named_even_where_something_graver_is_wrong(unprotected):
-    manifest = json.loads((unprotected.out / "manifest.json").read_text())
+    manifest = json_of(unprotected.out / "manifest.json")
     assert (manifest["status"], manifest["test_key"]) == ("no protection", True)
     assert "the noise was drawn with a test key" in (unprotected.out / "log.txt").read_text()
 
@@ -39,7 +38,7 @@ def test_a_test_key_is_named_even_where_something_graver_is_wrong(unprotected):
 def test_the_accuracy_page_has_the_status_that_a_run_would_have(unprotected, tmp_path):
     safetab.accuracy(*unprotected.world, tmp_path / "accuracy", runs=1, test_key=KEY)
     assert "Status: no protection. STOP." in (tmp_path / "accuracy" / "accuracy.html").read_text()
-    assert json.loads((tmp_path / "accuracy" / "accuracy.json").read_text())["status"] == "no protection"
+    assert json_of(tmp_path / "accuracy" / "accuracy.json")["status"] == "no protection"
 
 
 def test_refused_budgets_hide_no_bad_row(tmp_path):

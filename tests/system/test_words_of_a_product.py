@@ -1,8 +1,6 @@
 """Every text file of an output speaks of its own product, with every step switched on."""
 
 import re
-from dataclasses import dataclass
-from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
@@ -25,15 +23,10 @@ NO_TEXT = {".parquet", ".woff2", ".png"}
 RULES = ["--rule", "clamp-negatives", "--rule", "withhold-alone-above-partner"]
 
 
-@dataclass(frozen=True)
-class Output:
-    """A run, its exports, its site and its confidential log: all below one folder."""
-
-    folder: Path
-
-    def texts(self):
-        files = (path for path in sorted(self.folder.rglob("*")) if path.is_file() and path.suffix not in NO_TEXT)
-        return {str(path.relative_to(self.folder)): words_of(path) for path in files}
+def texts_of(folder):
+    """Of a run, its exports, its site and its confidential log, which are all below one folder."""
+    files = (path for path in folder.rglob("*") if path.is_file() and path.suffix not in NO_TEXT)
+    return {str(path.relative_to(folder)): words_of(path) for path in files}
 
 
 def words_of(path):
@@ -55,7 +48,7 @@ def made(world, folder, *options):
     said += done("site", out, folder / "site")
     said += done("report", out, "--output", folder / "report.html")
     (folder / "terminal.txt").write_text(said)
-    return Output(folder)
+    return folder
 
 
 def of_two_levels(world, **changes):
@@ -87,13 +80,13 @@ def households(people, tmp_path_factory):
 
 
 def test_an_output_of_persons_has_no_word_of_households(persons):
-    assert found(WORDS_OF_HOUSEHOLDS, persons.texts()) == []
-    assert len(found(WORDS_OF_PERSONS, persons.texts())) > 100  # its own words are found where they stand
+    assert found(WORDS_OF_HOUSEHOLDS, texts_of(persons)) == []
+    assert len(found(WORDS_OF_PERSONS, texts_of(persons))) > 100  # its own words are found where they stand
 
 
 def test_an_output_of_households_has_no_word_of_persons(households):
-    assert found(WORDS_OF_PERSONS, households.texts()) == []
-    assert len(found(WORDS_OF_HOUSEHOLDS, households.texts())) > 100
+    assert found(WORDS_OF_PERSONS, texts_of(households)) == []
+    assert len(found(WORDS_OF_HOUSEHOLDS, texts_of(households))) > 100
 
 
 def test_every_kind_of_text_file_is_read(persons, households):
@@ -104,11 +97,11 @@ def test_every_kind_of_text_file_is_read(persons, households):
         " report.html"
     )
     for output in (persons, households):
-        assert output.texts().keys() >= {*read.split()}
+        assert texts_of(output).keys() >= {*read.split()}
 
 
 def test_the_readme_of_tables_after_steps_names_those_of_its_product(persons, households):
-    of_persons, of_households = (one.texts()["out/after-steps/README.txt"] for one in (persons, households))
+    of_persons, of_households = (texts_of(one)["out/after-steps/README.txt"] for one in (persons, households))
     assert of_persons.startswith("t1 and t2 AFTER THE STEPS OF THE RELEASE\n")
     assert "These are not SafeTab-P's own tables: those are ../t1 and ../t2.\n" in of_persons
     assert of_households.startswith("t3 and t4 AFTER THE STEPS OF THE RELEASE\n")
@@ -117,6 +110,6 @@ def test_the_readme_of_tables_after_steps_names_those_of_its_product(persons, ho
 
 def test_households_have_no_stage_1_total_and_their_dictionary_says_so(households):
     described = "Always null: published totals, not a noisy total of this release, chose the tables."
-    assert described in households.texts()["out/release/datapackage.json"]
-    numbers = pq.read_table(households.folder / "out" / "release" / "numbers")
+    assert described in texts_of(households)["out/release/datapackage.json"]
+    numbers = pq.read_table(households / "out" / "release" / "numbers")
     assert numbers["stage_1_total"].null_count == numbers.num_rows > 0

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from tests.cases import cases_of
 from tests.commands import done, refused
 from tests.inside import NoProgress, columns_of_package, documents_module, write_example, write_new_census
 from tests.worlds.world import KEY
@@ -191,30 +192,30 @@ def test_a_planted_word_is_found(nz, tmp_path, monkeypatch):
 
 def test_sentences_are_about_this_census(nz):
     readme, report, facts = map(nz.lines.get, ("out/release/README.txt", "out/report.html", "site/data/facts.js"))
-    of_readme = [
-        "For many geographic areas and ethnic groups: how many people there are, in all,",
-        "Small totals for territorial authorities and statistical areas 2 are shown only if",
-        "Ethnic groups overlap: a person can be in several of them, so their sum counts some people",
-        "What is protected is one person: one record.",
-        "region_id is the id of an area of any level, and iteration_code the code of a group.",
-        "It says nothing about what the census missed or counted twice.",
-        "(too small to be shown, perhaps no people, perhaps some)",
-        "To protect privacy, random noise was added to every number",
-    ]
-    of_report = [
-        "A population group is an area crossed with an ethnic group.",
-        "Ethnic groups overlap: one person can be in several.",
-        "For territorial authorities and statistical areas 2, a group with a small noisy total is",
-        "Pairs in which “X only” is above “X”:",
-        '<th scope="row">Statistical area 2, <span class="iterations">level 1</span></th>',
-    ]
-    of_facts = [
-        "What is protected is one person: one record.",
-        "a territorial authority with one statistical area 2",
-        "Region, territorial authority, …",
-    ]
+    of_readme = cases_of("""
+        For many geographic areas and ethnic groups: how many people there are, in all,
+        Small totals for territorial authorities and statistical areas 2 are shown only if
+        Ethnic groups overlap: a person can be in several of them, so their sum counts some people
+        What is protected is one person: one record.
+        region_id is the id of an area of any level, and iteration_code the code of a group.
+        It says nothing about what the census missed or counted twice.
+        (too small to be shown, perhaps no people, perhaps some)
+        To protect privacy, random noise was added to every number
+    """)
+    of_report = cases_of("""
+        A population group is an area crossed with an ethnic group.
+        Ethnic groups overlap: one person can be in several.
+        For territorial authorities and statistical areas 2, a group with a small noisy total is
+        Pairs in which “X only” is above “X”:
+        <th scope="row">Statistical area 2, <span class="iterations">level 1</span></th>
+    """)
+    of_facts = cases_of("""
+        What is protected is one person: one record.
+        a territorial authority with one statistical area 2
+        Region, territorial authority, …
+    """)
     for text, sentences in ((readme, of_readme), (report, of_report), (facts, of_facts)):
-        assert [one for one in sentences if one not in text] == []
+        assert [one for (one,) in sentences if one not in text] == []
     assert re.search(r"<bdi>(.+) only</bdi> [\d,]+, <bdi>\1</bdi> -?[\d,]+</li>", report)
     assert "Region level:" not in report
     assert re.search(r"<span>Ethnic groups, only answer</span>", report)
@@ -240,23 +241,23 @@ def test_with_a_unit_no_output_says_that_the_record_is_protected(hospital):
     texts = hospital.lines
     assert found(UNPROTECTED, texts) == []
     assert found("a admissions?|an patients?", texts) == []
-    for command, words in {
-        "run": "Privacy loss per patient: rho",
-        "plan": "any patient in this run",
-        "tune-levels": "any patient in this run",
-        "tune-noise": "What one patient loses, as (epsilon, delta)",
-        "spend": "a protected unit with all its records",
-    }.items():
+    for command, words in cases_of("""
+        run | Privacy loss per patient: rho
+        plan | any patient in this run
+        tune-levels | any patient in this run
+        tune-noise | What one patient loses, as (epsilon, delta)
+        spend | a protected unit with all its records
+    """):
         assert words in texts[f"{command}.terminal"]
     for page in ("explorer.html", "site/data/facts.js"):
         assert re.search(r'"protected"\s*:\s*"patient"', texts[page])
-    for words in (
-        "privacy loss per patient, at most",
-        "Every patient in the records is protected.",
-        "What is protected is one patient, with up to 3 admissions.",
-        "if all records of one patient are added or removed",
-        "believed about one patient",
-    ):
+    for (words,) in cases_of("""
+        privacy loss per patient, at most
+        Every patient in the records is protected.
+        What is protected is one patient, with up to 3 admissions.
+        if all records of one patient are added or removed
+        believed about one patient
+    """):
         assert words in texts["out/report.html"]
     assert "What is protected is one patient, with up to 3 admissions." in texts["out/release/README.txt"]
 
@@ -287,26 +288,26 @@ def test_show_answers_in_the_words_of_the_census(nz):
 
 @pytest.mark.parametrize(
     ("exit_code", "asked", "answer"),
-    [
-        (1, "Atlantis Samoan", 'area: "Atlantis" is not in this release.'),
-        (1, "'Dunwick Region' Samon", "Did you mean one of these: Samoan; Samoan only?"),
-        (2, "'Dunwick Region' Samoan --where sex=female", '--where: "sex" is not one of gender, age.'),
-        (2, "'Dunwick Region' Samoan --sex female", "Use --where gender=VALUE or --where age=VALUE."),
-        (1, "nation European --where age=15-22", "15 to 22 is not a range of this table"),
-        (2, "'Dunwick Region' Samoan --where age=old", "--where age: must be like 0-17 or 65+."),
-        (2, "nation European --where age=0-14 --where ages=15-29", '--where: "age" is given twice.'),
-        (2, "'Dunwick Region' Samoan --where age", "must be an attribute and a value, such as gender=VALUE."),
-        (1, "'Cordale Region' Samoan", '"Cordale Region" has 2 matches: Cordale Region (region 01); Cordale Region'),
-        (1, "'Dunwick Region' Samoan --level county", "Say one of nation, region, ta, sa2."),
-        (1, "'Dunwick Region' Samoan --groups 'level 9'", "Say one of level 1, level 2, level 3."),
-        (1, "'Dunwick Region' Samoan --groups 'level 1'", 'group: "Samoan" is not in level 1. There is: Samoan'),
-        (1, "'Dunwick Region' Samoan --kind alone", "Say any or only."),
-        (2, "nation European --where gender=femal", "--where gender: must be all, male, female or another"),
-        (1, "", "AREA: name one area, or a level and a GROUP."),
-    ],
+    cases_of("""
+        1 | Atlantis Samoan | area: "Atlantis" is not in this release.
+        1 | 'Dunwick Region' Samon | Did you mean one of these: Samoan; Samoan only?
+        2 | 'Dunwick Region' Samoan --where sex=female | --where: "sex" is not one of gender, age.
+        2 | 'Dunwick Region' Samoan --sex female | Use --where gender=VALUE or --where age=VALUE.
+        1 | nation European --where age=15-22 | 15 to 22 is not a range of this table
+        2 | 'Dunwick Region' Samoan --where age=old | --where age: must be like 0-17 or 65+.
+        2 | nation European --where age=0-14 --where ages=15-29 | --where: "age" is given twice.
+        2 | 'Dunwick Region' Samoan --where age | must be an attribute and a value, such as gender=VALUE.
+        1 | 'Cordale Region' Samoan | "Cordale Region" has 2 matches: Cordale Region (region 01); Cordale Region
+        1 | 'Dunwick Region' Samoan --level county | Say one of nation, region, ta, sa2.
+        1 | 'Dunwick Region' Samoan --groups 'level 9' | Say one of level 1, level 2, level 3.
+        1 | 'Dunwick Region' Samoan --groups 'level 1' | group: "Samoan" is not in level 1. There is: Samoan
+        1 | 'Dunwick Region' Samoan --kind alone | Say any or only.
+        2 | nation European --where gender=femal | --where gender: must be all, male, female or another
+        1 |  | AREA: name one area, or a level and a GROUP.
+    """),
 )
 def test_a_mistake_is_answered_in_the_words_of_the_census(nz, exit_code, asked, answer):
-    told = refusal(nz, *shlex.split(asked), exit_code=exit_code)
+    told = refusal(nz, *shlex.split(asked), exit_code=int(exit_code))
     assert answer in told
     assert found(AMERICAN, {"refused": told}, f"{nz.given} {asked}") == []
 

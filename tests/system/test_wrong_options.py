@@ -8,159 +8,164 @@ from jsonschema import Draft202012Validator
 
 from docs.generated.json_schemas import json_schemas
 from safetab.cli.main import app
+from tests.cases import cases_of
 from tests.commands import cli
 from tests.conftest import SMALL_EXAMPLE
 from tests.worlds.specified.small_world import nz_keys, write_specification
 
-
-def table(text):
-    """Words and what stands behind their colon, line by line."""
-    return {words: rest.strip() for words, _, rest in (line.partition(":") for line in text.strip().splitlines())}
-
-
-INPUTS = table("""
-demo: {new}
-new: {new}
-synthesize: {nz}
-docs: overview --path
-validate: {p} {p-data}
-plan: {p} {p-data}
-run: {p} {p-data} {new}
-spend: {log}
-show: {people} 44 1093
-status: {people}
-report: {people}
-site: {people} {new}
-export: {people} {new}
-rerelease: {people} {new}
-official: {file} {new} --parameters {p}
-sign:
-verify: {people}
-registry: {people}
-diff: {p} {p}
-explore:
-accuracy: {p} {p-data} {new}
-compare: {p} {p-data} {new}
-lists: {p}
-audit:
-coterminous: {people} {new} --geography {file}
-convert: {file} {new}
-blocks-with-units: {file} {new}
-cef convert: {file} {new}
-cef blocks: {file} {new}
-tune levels:
-tune budget: county-detailed 11
-tune threshold: county-detailed 9
-tune margins: 4
-tune noise:
-tune codes: county-detailed
-tune curve: county-detailed
+INPUTS = dict(
+    cases_of("""
+demo | {new}
+new | {new}
+synthesize | {nz}
+docs | overview --path
+validate | {p} {p-data}
+plan | {p} {p-data}
+run | {p} {p-data} {new}
+spend | {log}
+show | {people} 44 1093
+status | {people}
+report | {people}
+site | {people} {new}
+export | {people} {new}
+rerelease | {people} {new}
+official | {file} {new} --parameters {p}
+sign |
+verify | {people}
+registry | {people}
+diff | {p} {p}
+explore |
+accuracy | {p} {p-data} {new}
+compare | {p} {p-data} {new}
+lists | {p}
+audit |
+coterminous | {people} {new} --geography {file}
+convert | {file} {new}
+blocks-with-units | {file} {new}
+cef convert | {file} {new}
+cef blocks | {file} {new}
+tune levels |
+tune budget | county-detailed 11
+tune threshold | county-detailed 9
+tune margins | 4
+tune noise |
+tune codes | county-detailed
+tune curve | county-detailed
 """)
+)
 """The arguments of each command that has options with values."""
-OPTIONS = table("""
---census: mars
---people: 0
---seed: -1
---format: xls
---states: 0 --us
---counties: 0 --us
---tracts: 0 --us
---iterations: 0 --us
---shared-codes: 2 --us --households
---engine: abacus
---memory: much
---threads: 100000
---spark-master: here
---spark-conf: here
---persons: here
---test-key: abc
---dataset: a/b --spend-log {new}
---spend-limit: 50% --spend-log {new} --dataset a
---same-people-as: a
---confidence: 95
---order: north --coterminous
---rule: none
---set-limit: x --dataset a
---unit: euro
---where: x
---sex: x
---ages: x
---category: x
---family: x
---form: x
---runs: 0
---explain: x
---protection: x
---preset: x
---tables: x
---time-limit: 0
---privacy: {new}
---relative: x
---number: x
---proportion: x
---pass: x
---delta: x
---size: -1
+OPTIONS = dict(
+    cases_of("""
+--census | mars
+--people | 0
+--seed | -1
+--format | xls
+--states | 0 --us
+--counties | 0 --us
+--tracts | 0 --us
+--iterations | 0 --us
+--shared-codes | 2 --us --households
+--engine | abacus
+--memory | much
+--threads | 100000
+--spark-master | here
+--spark-conf | here
+--persons | here
+--test-key | abc
+--dataset | a/b --spend-log {new}
+--spend-limit | 50% --spend-log {new} --dataset a
+--same-people-as | a
+--confidence | 95
+--order | north --coterminous
+--rule | none
+--set-limit | x --dataset a
+--unit | euro
+--where | x
+--sex | x
+--ages | x
+--category | x
+--family | x
+--form | x
+--runs | 0
+--explain | x
+--protection | x
+--preset | x
+--tables | x
+--time-limit | 0
+--privacy | {new}
+--relative | x
+--number | x
+--proportion | x
+--pass | x
+--delta | x
+--size | -1
 """)
+)
 """A wrong value of each option, with whatever else it needs."""
-OPTIONS_OF = table("""
-validate --geography: here
-run --geography: here
-accuracy --order: north
-coterminous --order: north
-rerelease --order: north
-explore --xlsx: {new} -o {new}
-show --group: 1093
-spend --against: {file}
-spend --merge: {file}
-spend --output: {new}
+OPTIONS_OF = dict(
+    cases_of("""
+validate --geography | here
+run --geography | here
+accuracy --order | north
+coterminous --order | north
+rerelease --order | north
+explore --xlsx | {new} -o {new}
+show --group | 1093
+spend --against | {file}
+spend --merge | {file}
+spend --output | {new}
 """)
+)
 """The same, where it differs from command to command: most of these lack another option."""
-FILES = table("""
---from: {nothing}
---columns: {nothing}
---parameters: {nothing}
---temp: {nothing}
---confidential-log: {file}/x
---totals: {nothing}
---with: {nothing}
---spend-log: {p}/x --dataset a
---empty-blocks: {nothing} --coterminous
---table: {file}
---data: {nothing}
---group: nobody
---kind: x
---level: x
---groups: x
---place: nowhere
---county: nowhere
---state: nowhere
---tract: nowhere
---aiannh: nowhere
---area: nowhere
---output: {file}
---boundaries: {nothing}
---earlier: {nothing}
---linked: {nothing} {new}
---geography: {nothing}
---new-key: {file}
---key: {nothing}
---xlsx: {file}
---config: {nothing}
---against: {nothing}
---short: {file}
---page: {file}
---attack: nowhere
+FILES = dict(
+    cases_of("""
+--from | {nothing}
+--columns | {nothing}
+--parameters | {nothing}
+--temp | {nothing}
+--confidential-log | {file}/x
+--totals | {nothing}
+--with | {nothing}
+--spend-log | {p}/x --dataset a
+--empty-blocks | {nothing} --coterminous
+--table | {file}
+--data | {nothing}
+--group | nobody
+--kind | x
+--level | x
+--groups | x
+--place | nowhere
+--county | nowhere
+--state | nowhere
+--tract | nowhere
+--aiannh | nowhere
+--area | nowhere
+--output | {file}
+--boundaries | {nothing}
+--earlier | {nothing}
+--linked | {nothing} {new}
+--geography | {nothing}
+--new-key | {file}
+--key | {nothing}
+--xlsx | {file}
+--config | {nothing}
+--against | {nothing}
+--short | {file}
+--page | {file}
+--attack | nowhere
 """)
+)
 """Options that name a file, or an area or a group that only a file knows: at fault is an input."""
-FILES_OF = table("""
-synthesize --parameters: {nothing} --us --people 9000
-rerelease --geography: {nothing} --coterminous
-rerelease --empty-blocks: {nothing} --coterminous --geography {file}
-coterminous --empty-blocks: {nothing}
-spend --dataset: nobody
-sign --key: {nothing}
+FILES_OF = dict(
+    cases_of("""
+synthesize --parameters | {nothing} --us --people 9000
+rerelease --geography | {nothing} --coterminous
+rerelease --empty-blocks | {nothing} --coterminous --geography {file}
+coterminous --empty-blocks | {nothing}
+spend --dataset | nobody
+sign --key | {nothing}
 """)
+)
 VALIDATORS = {name: Draft202012Validator(schema) for name, schema in json_schemas().items()}
 EARLIER = {"coterminous", "convert", "blocks-with-units", "selftest"}
 
