@@ -1067,7 +1067,7 @@ def test_a_key_is_made_once_and_only_its_owner_may_read_it(made, key, tmp_path):
         assert cli("sign", *f"{wrong}".split()).exit_code == 2
 
 
-KEYS = "region_id iteration_code table_id line unclamped_count status rule donor_geography_level donor_region_id"
+KEYS = "region_id iteration_code table table_id line unclamped_count status rule donor_geography_level donor_region_id"
 """A change of these is told of a group, a table or a sum; one of the other columns by its name."""
 
 

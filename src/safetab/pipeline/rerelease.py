@@ -146,6 +146,7 @@ def _rereleased(out: Path, new: Path, request: RereleaseRequest, *, overwrite: b
         for name in (*measured.rows, *measured.documents):
             (output / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(out / name, output / name)
+        manifests.write_not_for_release(output, measured.status)  # in the words of today
         checks = OutputChecks(output, folder.universe, request.options)
         with checks.of_tables_beside():
             rows = {**measured.rows, **write_release(output, folder.universe, facts, populated)}
@@ -206,14 +207,13 @@ def _facts_of(manifest: Mapping[str, Any], universe: Universe) -> _Measured:
     """What a manifest says about the measurements; KeyError or ValueError if it is malformed."""
     loss, symbol = manifest["loss"]["whole_run"], universe.definition.budget_symbol
     run = manifest.get(manifests.MEASURED_BY, manifest)
-    marker = {manifests.NOT_FOR_RELEASE_FILE} & set(manifest["documents"])
     return _Measured(
         manifest=manifest,
         status=status_of_json(manifest),
         origin={"version": str(run["version"]), FORMAT: format_of(run.get(FORMAT, 0)), "date": str(run["date"])},
         loss=f"{symbol} {loss[f'unbounded_{symbol}']}, bounded {loss[f'bounded_{symbol}']}",
         rows={name: int(manifest["outputs"][name]["rows"]) for name in measured_files(universe)},
-        documents=(f"{RELEASE_FOLDER}/{PRIVACY_FILE}", *marker),
+        documents=(f"{RELEASE_FOLDER}/{PRIVACY_FILE}",),
     )
 
 
