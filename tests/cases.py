@@ -1,6 +1,8 @@
-"""Tables of cases as text."""
+"""Tables of cases as text, and cases for the night."""
 
 from ast import literal_eval
+
+import pytest
 
 
 def cases_of(table):
@@ -11,3 +13,8 @@ def cases_of(table):
 def values_of(table):
     """As `cases_of`, but each cell is a Python literal."""
     return [[literal_eval(cell) for cell in case] for case in cases_of(table)]
+
+
+def later(*case):
+    """A case among those of a parametrised test, of the slow suite alone."""
+    return pytest.param(*case, marks=pytest.mark.slow)

@@ -1,5 +1,9 @@
 """Commands of safetab in this process, as a user gives them, and what they and the functions of the package refuse."""
 
+import os
+import subprocess
+import sys
+
 import pytest
 from typer.testing import CliRunner
 
@@ -31,3 +35,23 @@ def invalid(function, *given, **named):
     with pytest.raises(InvalidInput) as told:
         function(*given, **named)
     return str(told.value)
+
+
+def ran(program, *words, check=False, **more):
+    """A program of Python's in a process of its own, which has ended."""
+    arguments = [sys.executable, "-c", program, *map(str, words)]
+    return subprocess.run(arguments, capture_output=True, text=True, check=check, **more)
+
+
+def raising(error):
+    """To be put in the place of a function that fails."""
+
+    def raises(*_, **__):
+        raise error
+
+    return raises
+
+
+def refusing(number):
+    """As `raising`, with an error of the operating system."""
+    return raising(OSError(number, os.strerror(number)))

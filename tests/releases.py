@@ -1,5 +1,6 @@
 """Reads releases back, slowly and plainly, for tests."""
 
+import json
 from functools import cache
 from typing import Any
 
@@ -22,6 +23,14 @@ def numbers_of(out):
 
 unchanged_numbers_of = cache(numbers_of)
 """Of an output that stays as it is, its rows too."""
+
+
+def json_of(path):
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def lines_of(path):
+    return path.read_text(encoding="utf-8").splitlines()
 
 
 def files_of(folder):
