@@ -1,6 +1,8 @@
-"""Tables of cases as text."""
+"""Tables of cases as text, and cases for the night."""
 
 from ast import literal_eval
+
+import pytest
 
 
 def cases_of(table):
@@ -21,3 +23,8 @@ def lines_in(text):
 def digits_in(text):
     """Lists of digits, a word each: "01 2" is [[0, 1], [2]]."""
     return [[int(digit) for digit in word] for word in text.split()]
+
+
+def later(*case):
+    """A case among those of a parametrised test, of the slow suite alone."""
+    return pytest.param(*case, marks=pytest.mark.slow)

@@ -29,6 +29,10 @@ def json_of(path):
     return json.loads(path.read_text(encoding="utf-8"))
 
 
+def lines_of(path):
+    return path.read_text(encoding="utf-8").splitlines()
+
+
 def files_of(folder):
     """The content of every file below a folder."""
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}

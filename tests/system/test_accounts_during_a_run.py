@@ -4,6 +4,7 @@ import fcntl
 import json
 import os
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from pathlib import Path
 
@@ -28,6 +29,7 @@ from tests.inside import (
     read_log,
     run_files,
 )
+from tests.releases import lines_of
 from tests.worlds.people import write_random_world
 
 KEY = bytes(range(32))
@@ -78,7 +80,7 @@ def refused(*given, words, **more):
 
 
 def states_of(log):
-    return [json.loads(line)["state"] for line in log.read_text().splitlines()[1:]] if log.exists() else []
+    return [json.loads(line)["state"] for line in lines_of(log)[1:]] if log.exists() else []
 
 
 def begin(log, *lines):
@@ -91,19 +93,19 @@ def begin(log, *lines):
 # What a run leaves for the next
 
 
-def test_a_run_leaves_its_cost_and_the_head_of_the_log_at_the_end_of_its_confidential_log(world, log, tmp_path):
+def test_a_run_leaves_its_cost_and_the_head_of_the_log_at_the_end_of_its_confidential_log(world, log, out, tmp_path):
     """And takes over a lock that a killed run left."""
     lock = tmp_path / ".out.safetab-lock"
     lock.touch()
     run(world, tmp_path)
     assert not lock.exists()
     confidential, head, [spend] = tmp_path / "out.confidential.log", read_log(log).chain.head, read_log(log).spends
-    last = [line for line in confidential.read_text().splitlines() if "is charged with" in line][-1]
+    last = [line for line in lines_of(confidential) if "is charged with" in line][-1]
     assert f"run {spend.run} is charged with rho " in last
     assert last.endswith(f'on "census" in {log}. {head}')
     assert heads_in_file(heads_file(log))[-1] == heads_in_file(confidential)[-1] == head
     assert check_log(log, [confidential]) == ()
-    for file in (tmp_path / "out").rglob("*"):
+    for file in out.rglob("*"):
         assert file.is_dir() or head.value.encode() not in file.read_bytes()
 
 
@@ -152,22 +154,22 @@ LOSSES = {
 
 
 @pytest.mark.parametrize("how", LOSSES)
-def test_an_account_that_vanishes_after_the_charge_is_found_before_publication(how, world, log, tmp_path):
+def test_an_account_that_vanishes_after_the_charge_is_found_before_publication(how, world, log, out, tmp_path):
     with pytest.raises(RunFailed, match=r"is not the file that was charged: .* Nothing was released") as failed:
         run(world, tmp_path, during=During(RELEASING, lambda: LOSSES[how](log)))
     assert "counts as spent" in str(failed.value)
-    assert not (tmp_path / "out").exists()
+    assert not out.exists()
     assert "is charged with rho" in (tmp_path / "out.confidential.log").read_text()
     refused(world, tmp_path, "next", words=r"spend\.log has 1 problem:")  # nor does the next run start without it
 
 
-def test_an_account_that_vanishes_at_publication_is_told(world, log, tmp_path, monkeypatch):
+def test_an_account_that_vanishes_at_publication_is_told(world, log, out, tmp_path, monkeypatch):
     during = During()
     monkeypatch.setattr(RunSpending, "require_charged", lambda _: log.unlink())
     run(world, tmp_path, during=during)
-    assert (tmp_path / "out").exists()
-    for words in ("is not the file that was charged", "Merge the two before the next run"):
-        assert words in during.told[-1]
+    assert out.exists()
+    assert "is not the file that was charged" in during.told[-1]
+    assert "Merge the two before the next run" in during.told[-1]
 
 
 # OUT during a run
@@ -191,8 +193,7 @@ APPEARS = {"a folder": Path.mkdir, "a file": Path.touch, "a dangling link": lamb
 
 
 @pytest.mark.parametrize(("what", "has_accounts"), [*((what, True) for what in APPEARS), ("a folder", False)])
-def test_an_out_that_appears_before_the_charge_costs_nothing(what, has_accounts, world, log, tmp_path):
-    out = tmp_path / "out"
+def test_an_out_that_appears_before_the_charge_costs_nothing(what, has_accounts, world, log, out, tmp_path):
     step = FINGERPRINT if has_accounts else "Counting the persons of each state"
     chosen = options(tmp_path) if has_accounts else RunOptions(test_key=KEY)
     with pytest.raises(InvalidInput) as told:
@@ -220,11 +221,9 @@ def test_of_many_runs_into_one_out_at_once_one_pays(overwrite, world, log, tmp_p
         except InvalidInput as error:
             told.append(error)
 
-    threads = [threading.Thread(target=one) for _ in range(6)]
-    for each in threads:
-        each.start()
-    for each in threads:
-        each.join(300)
+    with ThreadPoolExecutor(6) as threads:
+        for _ in range(6):
+            threads.submit(one)
     states = states_of(log)
     released = states.count(LineState.RELEASED.value)
     assert released + len(told) == 6

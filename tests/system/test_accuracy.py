@@ -1,6 +1,5 @@
 """`safetab accuracy`: the same path as a run, what is refused, and who may read what it writes."""
 
-import json
 import re
 import shutil
 import stat
@@ -23,7 +22,7 @@ from tests.assessed import (
 )
 from tests.commands import done, refused
 from tests.inside import OutputStatus, names_of
-from tests.releases import files_of
+from tests.releases import files_of, json_of
 from tests.worlds.people import write_small_census
 from tests.worlds.world import World
 
@@ -47,7 +46,7 @@ def report(census, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def page(report):
-    return (report / "accuracy.html").read_text(encoding="utf-8")
+    return (report / "accuracy.html").read_text()
 
 
 @pytest.fixture
@@ -64,15 +63,10 @@ def test_known_counts_are_the_engines_whatever_is_asked(census):
     known_counts_are_the_engines(census)
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        "",
-        "--coterminous",
-        "--rule clamp-negatives",
-        "--coterminous --rule withhold-negatives --rule withhold-alone-above-partner",
-    ],
-)
+OPTIONS = "; --coterminous; --rule clamp-negatives; --coterminous --rule withhold-negatives --rule withhold-alone-above-partner"
+
+
+@pytest.mark.parametrize("options", OPTIONS.split(";"))
 def test_one_assessed_run_is_the_run_that_the_same_key_gives(census, tmp_path, options):
     """Published totals by level and table, and their errors, counted again from the files of a run."""
     done("run", *census, tmp_path / "run", *options.split(), "--test-key", of_first_run(KEY))
@@ -92,9 +86,8 @@ def test_every_group_of_every_level_is_in_one_size_class(census, report):
     assert groups == {(one.level.geography.label, one.level.iterations.name): one.universe.size for one in levels}
 
 
-def test_people_who_may_be_real_are_refused_unless_the_curator_says_so(copied, tmp_path):
+def test_people_who_may_be_real_are_refused_unless_the_curator_says_so(copied, out):
     (copied.data / "SYNTHETIC").unlink()
-    out = tmp_path / "out"
     told = refused("accuracy", *copied, out, "--runs", 1)
     assert "has no file SYNTHETIC" in told
     assert "--confidential" in told
@@ -103,18 +96,17 @@ def test_people_who_may_be_real_are_refused_unless_the_curator_says_so(copied, t
     assert not out.exists()
     assert "may ever be released" in done("accuracy", *copied, out, "--runs", 1, "--confidential")
     warning = "Confidential. Made from the true counts of real people. Never release any of it."
-    assert f'<p class="forbidden">{warning}</p>' in (out / "accuracy.html").read_text(encoding="utf-8")
+    assert f'<p class="forbidden">{warning}</p>' in (out / "accuracy.html").read_text()
     assert warning in (out / "README.txt").read_text()
-    facts = json.loads((out / "accuracy.json").read_text())
+    facts = json_of(out / "accuracy.json")
     assert (facts["warning"], facts["for_release"]) == (warning, False)
     assert pq.read_schema(out / "accuracy.parquet").metadata[b"safetab"].decode() == warning
 
 
 def test_only_the_curator_can_read_it(report):
     modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in (report, *report.iterdir())}
-    tables = [f"{name}.{ending}" for name in ("accuracy", "comparison") for ending in ("csv", "parquet")]
-    files = ["accuracy.html", "accuracy.json", "README.txt", *tables]
-    assert modes == {report.name: 0o700} | dict.fromkeys(files, 0o600)
+    files = "accuracy.html accuracy.json README.txt accuracy.csv accuracy.parquet comparison.csv comparison.parquet"
+    assert modes == {report.name: 0o700} | dict.fromkeys(files.split(), 0o600)
 
 
 @pytest.mark.parametrize("inside", ["", "deeper", "release/deeper"])
@@ -136,7 +128,7 @@ def test_it_replaces_an_older_report_if_told_and_nothing_else(census, report, tm
     out = shutil.copytree(report, tmp_path / "out")
     assert "already exists" in refused("accuracy", *census, out, "--runs", 1)
     assessed(census, out, "--runs", 2, "--overwrite")
-    assert json.loads((out / "accuracy.json").read_text())["runs"] == {"given": 2}
+    assert json_of(out / "accuracy.json")["runs"] == {"given": 2}
     (tmp_path / "precious").mkdir()
     for folder, words in (
         (tmp_path / "precious", "so it is not replaced"),
@@ -152,8 +144,7 @@ def test_a_run_does_not_take_the_place_of_a_report(census, report):
     assert (report / "accuracy.html").is_file()
 
 
-def test_mistakes_are_told_at_once_and_leave_nothing_behind(census, tmp_path):
-    out = tmp_path / "out"
+def test_mistakes_are_told_at_once_and_leave_nothing_behind(census, out, tmp_path):
     many = ("--runs", 0, "--memory", "lots", "--empty-blocks", "x.txt")
     told = refused("accuracy", *census, tmp_path / "nowhere" / "out", *many, code=2)
     for part in ("--runs: must be from 1", "--memory", "--empty-blocks", "nowhere does not exist"):
@@ -163,11 +154,11 @@ def test_mistakes_are_told_at_once_and_leave_nothing_behind(census, tmp_path):
     assert "absent" in told
     assert "--confidential" not in told
     assert "absent does not exist" in refused("accuracy", *census, out, "--runs", 1, "--against", absent)
-    assert list(tmp_path.iterdir()) == []
+    assert not [*tmp_path.iterdir()]
 
 
-def test_the_same_key_gives_the_same_tables_however_many_runs_go_side_by_side(census, report, tmp_path):
-    alone = assessed(census, tmp_path / "out", "--runs", 3, "--test-key", KEY, "--threads", 1)
+def test_the_same_key_gives_the_same_tables_however_many_runs_go_side_by_side(census, report, out):
+    alone = assessed(census, out, "--runs", 3, "--test-key", KEY, "--threads", 1)
     for first, second in zip(rows_of(report), rows_of(alone), strict=True):
         for name, value in first.items():
             is_exact = not isinstance(value, float)
@@ -177,13 +168,10 @@ def test_the_same_key_gives_the_same_tables_however_many_runs_go_side_by_side(ce
 def test_with_rules_or_copies_no_distance_from_theory_is_told(census, tmp_path):
     out = assessed(census, tmp_path / "out", "--runs", 1, "--rule", "clamp-negatives", "--coterminous")
     assert all(row["bias_distance"] is None for row in rows_of(out))
-    page = (out / "accuracy.html").read_text(encoding="utf-8")
-    for words in (
-        "<strong>Rules of the release: </strong>clamp-negatives",
-        "<strong>Coterminous step: </strong>on",
-        "there is no distance",
-    ):
-        assert words in page
+    page = (out / "accuracy.html").read_text()
+    assert "<strong>Rules of the release: </strong>clamp-negatives" in page
+    assert "<strong>Coterminous step: </strong>on" in page
+    assert "there is no distance" in page
 
 
 def test_a_better_configuration_is_seen_to_be_better(census, tmp_path):
@@ -193,11 +181,8 @@ def test_a_better_configuration_is_seen_to_be_better(census, tmp_path):
     config = other.config()
     other.configure(**{county: round(config[county] * 10, 6), tract: round(config[tract] / 10, 6)})
     out = assessed(census, tmp_path / "out", "--runs", 10, "--against", other.parameters, "--test-key", KEY)
-    chosen = {
-        values(row, LEVEL): row
-        for row in whole(rows_of(out, "comparison"), size_class="20 to 49")
-        if row["measured"] == "adaptive"
-    }
+    rows = whole(rows_of(out, "comparison"), size_class="20 to 49", measured="adaptive")
+    chosen = {values(row, LEVEL): row for row in rows}
     county, tract, place = (chosen[level, "Detailed"] for level in ("COUNTY", "TRACT", "PLACE"))
     assert (county["verdict"], place["verdict"]) == ("gain", "same")
     assert tract["verdict"] != "gain"

@@ -10,11 +10,6 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
-def release(demo_out):
-    return safetab.open_release(demo_out)
-
-
-@pytest.fixture(scope="module")
 def a(release):
     return release.total("Providence County", "Dominican")
 
@@ -22,11 +17,6 @@ def a(release):
 @pytest.fixture(scope="module")
 def b(release):
     return release.total("Providence County", "Puerto Rican")
-
-
-@pytest.fixture(scope="module")
-def households(household_run):
-    return safetab.open_release(household_run.out)
 
 
 def facts(one):

@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from tests.cases import cases_of
 from tests.commands import cli, done, refused
 from tests.inside import (
     ATTACKS,
@@ -57,15 +58,14 @@ class AuditPage(ReportPage):
 
 
 FEW = verdict("third", [], "4 samples are too few", "nothing below fourfold spending", could_find=False)
+NAMES = "part claim check result seen would_have_found"
 NO_FAULT = "The audit found no fault"
 FAILED = "1 audit check failed. Do not release anything with this installation."
 
 
 def planted_parts(monkeypatch, *faults, more=()):
-    found = [
-        verdict("first", [], "three worlds"),
-        verdict("second", faults, "two worlds", "a budget overspent by 4.7%"),
-    ]
+    second = verdict("second", faults, "two worlds", "a budget overspent by 4.7%")
+    found = [verdict("first", [], "three worlds"), second]
     parts = [Part("Nothing is lost", "worlds", 61, 2, lambda *_: iter(found))]
     if more:
         parts.append(Part("Noise < data & noise", "samples", 1, 1, lambda *_: iter(more)))
@@ -106,6 +106,13 @@ def test_a_check_that_could_not_find_anything_is_not_counted_as_passed(monkeypat
     assert said.endswith(f"3 checks: 2 passed, 0 failed, 1 not shown. {end}")
 
 
+VERDICTS = """
+worlds | Nothing is lost | first | passed | three worlds | any difference
+worlds | Nothing is lost | second | failed | two worlds | a budget overspent by 4.7%
+samples | Noise < data & noise | third | not shown | 4 samples are too few | nothing below fourfold spending
+"""
+
+
 def test_json_has_every_verdict_the_counts_and_the_last_sentence(monkeypatch):
     planted_parts(monkeypatch, "x differs", more=(FEW,))
     result = cli("audit", "--json", "--quick")
@@ -115,19 +122,8 @@ def test_json_has_every_verdict_the_counts_and_the_last_sentence(monkeypatch):
     assert told["failure"] == told["conclusion"] == FAILED
     assert (result.exit_code, told["exit_code"], told["form"], told["version"]) == (3, 3, "quick", VERSION)
     assert told["summary"] == {"checks": 3, "passed": 1, "failed": 1, "not_shown": 1}
-    names = ("part", "claim", "check", "result", "seen", "would_have_found")
-    assert [[one[name] for name in names] for one in told["verdicts"]] == [
-        ["worlds", "Nothing is lost", "first", "passed", "three worlds", "any difference"],
-        ["worlds", "Nothing is lost", "second", "failed", "two worlds", "a budget overspent by 4.7%"],
-        [
-            "samples",
-            "Noise < data & noise",
-            "third",
-            "not shown",
-            "4 samples are too few",
-            "nothing below fourfold spending",
-        ],
-    ]
+    names = NAMES.split()
+    assert [[one[name] for name in names] for one in told["verdicts"]] == cases_of(VERDICTS)
     assert [one["faults"] for one in told["verdicts"]] == [[], ["x differs"], []]
 
 
@@ -135,8 +131,15 @@ def test_json_of_an_audit_that_found_nothing_ends_with_0(monkeypatch):
     planted_parts(monkeypatch)
     result = cli("audit", "--json")
     told = json.loads(result.stdout)
-    assert (result.exit_code, told["exit_code"]) == (0, 0)
-    assert (told["form"], told["conclusion"]) == ("full", f"{NO_FAULT}.")
+    seen = (result.exit_code, told["exit_code"], told["form"], told["conclusion"])
+    assert seen == (0, 0, "full", f"{NO_FAULT}.")
+
+
+LINES = rf"""What is this\? safetab {VERSION}, .* Quick audit of \d+ [A-Z][a-z]+ \d{{4}}\.
+May it be used\? Nothing here rules it out\. {NO_FAULT}, but 1 of 4 checks.*
+How strong was the attack\? 2 of 4 checks are exact: a single difference fails them\. See how strong\.
+.*No loss was seen\.
+What should you check\? Not shown: Noise < data & noise\. .*"""
 
 
 def test_the_page_is_html_with_the_counts_at_the_top(monkeypatch, tmp_path):
@@ -148,18 +151,7 @@ def test_the_page_is_html_with_the_counts_at_the_top(monkeypatch, tmp_path):
     assert page.tags.count(("h1", {})) == 1
     [policy] = [attributes for _, attributes in page.tags if attributes.get("http-equiv") == "Content-Security-Policy"]
     assert policy["content"].startswith("default-src 'none';")
-    for line, words in zip(
-        page.lines,
-        (
-            rf"What is this\? safetab {VERSION}, .* Quick audit of \d+ [A-Z][a-z]+ \d{{4}}\.",
-            rf"May it be used\? Nothing here rules it out\. {NO_FAULT}, but 1 of 4 checks.*",
-            r"How strong was the attack\? 2 of 4 checks are exact: a single difference fails them\. See how strong\.",
-            r".*No loss was seen\.",
-            r"What should you check\? Not shown: Noise < data & noise\. .*",
-        ),
-        strict=True,
-    ):
-        assert re.fullmatch(words, line)
+    assert re.fullmatch(LINES, "\n".join(page.lines))
     assert "not every claim was shown. 4 checks: 3 passed, 0 failed, 1 not shown." in page.text
     assert page.rows["Checks: Noise < data & noise"] == [
         ["Third. "],
@@ -167,9 +159,10 @@ def test_the_page_is_html_with_the_counts_at_the_top(monkeypatch, tmp_path):
         ["<fourth>. "],
         ["this installation", "passed", "a & bWould have found: any difference"],
     ]
-    titles = [text for tag, text in page.headings if tag == "h2"]
-    assert titles[:3] == ["What was attacked", "How strong the attack was", "What no check can see"]
-    assert titles[3:] == ["Nothing is lost", "Noise < data & noise"]
+    titles = (
+        "What was attacked; How strong the attack was; What no check can see; Nothing is lost; Noise < data & noise"
+    )
+    assert [text for tag, text in page.headings if tag == "h2"] == titles.split("; ")
 
 
 @pytest.mark.parametrize(("share", "end"), [(0.96, "never more than it claims."), (1.2, "more than it claims.")])

@@ -121,15 +121,8 @@ def test_no_value_is_in_the_log(world, log):
     assert log.read_text().count(" Rows: ") == 14  # the four columns of a block have one rule
 
 
-FAULTS = {
-    1: ("QAGE", "116"),
-    2: ("QSEX", "3"),
-    3: ("TABBLKST", "x"),
-    4: ("QRACE1", "12"),
-    5: ("QSPAN", "Null"),
-    6: ("TABBLK", "9999"),
-    7: ("QRACE1", "1001"),  # of the right form, and in no list
-}
+FAULTS = "QAGE=116 QSEX=3 TABBLKST=x QRACE1=12 QSPAN=Null TABBLK=9999 QRACE1=1001"
+"""The last is of the right form, and in no list."""
 FORMS = {"QAGE: must", "QSEX: must", "TABBLKST..TABBLK: must be 2, 3, 6 and 4 digits. 1 row", "QSPAN: must"}
 
 
@@ -146,7 +139,7 @@ UNLISTED_BLOCK, UNLISTED_CODE, NO_CODE = "listed in GRF-C. 1 row", "8999. 2 rows
     ],
 )
 def test_a_broken_public_file_hides_no_bad_row(damage, told, expected, world, log):
-    rewrite(world, as_text, FAULTS)
+    rewrite(world, as_text, {row: one.split("=") for row, one in enumerate(FAULTS.split(), 1)})
     damage(world)
     said = validate(world, log)
     assert told in said
@@ -176,5 +169,5 @@ def test_a_part_without_a_header_hides_no_bad_row_of_another(world, log):
 
 
 def test_what_validate_logs_is_refused_where_it_would_be_read(world):
-    told = refused("validate", *world, "--confidential-log", world.data / "log")
-    assert "can't lie inside PARAMETERS, DATA or OUT" in told
+    within = world.data / "log"
+    assert "can't lie inside PARAMETERS, DATA or OUT" in refused("validate", *world, "--confidential-log", within)

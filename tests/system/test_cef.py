@@ -13,13 +13,12 @@ from tests.cef_files import (
     gzipped_lines,
     piped_lines,
     windows_lines,
-    write_cef,
     zeros_in_front,
 )
 from tests.commands import done, refused
 from tests.inside import RecordFingerprint
 from tests.plain_engine import plain_sums
-from tests.releases import files_of
+from tests.releases import files_of, lines_of
 from tests.worlds.households import COLUMNS, write_household_world
 from tests.worlds.people import write_random_world
 from tests.worlds.world import World
@@ -29,9 +28,9 @@ pytestmark = pytest.mark.slow
 KEY = ("--test-key", "07" * 32)
 
 
-def run(parameters, data, out, *options):
+def run(parameters, data, out):
     """All files of the output but the one that says what was read."""
-    done("run", parameters, data, out, *KEY, *options)
+    done("run", parameters, data, out, *KEY)
     files = files_of(out)
     del files["manifest.json"]
     return files
@@ -43,8 +42,9 @@ def world(tmp_path):
 
 
 @pytest.fixture
-def cef(world, tmp_path):
-    return write_cef(world, tmp_path / "cef")
+def given(world, cef):
+    """The words for both."""
+    return world.parameters, cef.ini
 
 
 def test_a_cef_in_any_form_gives_what_its_people_give_as_delimited_text(world, tmp_path):
@@ -69,8 +69,7 @@ def test_the_dummy_of_the_bureaus_readers(case, tmp_path, cases):
     for source, copy in ((cases / case / "parameters", world.parameters), (dummy / "expected", world.data)):
         shutil.copytree(source, copy)
     shutil.copytree(dummy / "cef", folder)
-    budgets = {key: 0.5 for key, value in world.config().items() if "_level_" in key and value}
-    world.configure(**budgets)
+    world.configure(**{key: 0.5 for key, value in world.config().items() if "_level_" in key and value})
     if "households" in case:
         (tmp_path / "t1").mkdir()
         for place in (world.data, tmp_path / "t1"):
@@ -106,38 +105,38 @@ def test_households_of_a_cef_are_those_of_household_records(tmp_path):
     assert run(world.parameters, cef.ini, tmp_path / "out") == as_text
 
 
-def test_the_order_of_lines_and_of_files_does_not_matter(world, cef, tmp_path):
-    first = run(world.parameters, cef.ini, tmp_path / "first")
+def test_the_order_of_lines_and_of_files_does_not_matter(given, cef, tmp_path):
+    first = run(*given, tmp_path / "first")
     for of_states in cef.records.values():
         for records in of_states.values():
             records.reverse()
     cef.write()
-    assert run(world.parameters, cef.ini, tmp_path / "second") == first
+    assert run(*given, tmp_path / "second") == first
 
 
-def test_plan_reads_the_geography_alone_and_shows_the_same(world, cef):
+def test_plan_reads_the_geography_alone_and_shows_the_same(world, given, cef):
     shutil.rmtree(cef.folder / "records")
-    as_cef = done("plan", world.parameters, cef.ini)
+    as_cef = done("plan", *given)
     world.configure(reader="csv")
     assert as_cef == done("plan", *world)
 
 
-def test_accuracy_reads_a_cef(world, cef, tmp_path):
-    tables = []
-    for reader, data in (("cef", cef.ini), ("csv", world.data)):
-        world.configure(reader=reader)
-        done("accuracy", world.parameters, data, tmp_path / f"from-{reader}", "--runs", 2, *KEY)
-        tables.append((tmp_path / f"from-{reader}" / "accuracy.csv").read_bytes())
-    assert tables[0] == tables[1]
+def test_accuracy_reads_a_cef(world, given, tmp_path):
+    done("accuracy", *given, tmp_path / "cef-out", "--runs", 2, *KEY)
+    world.configure(reader="csv")
+    done("accuracy", *world, tmp_path / "csv-out", "--runs", 2, *KEY)
+    one, other = ((tmp_path / f"{reader}-out" / "accuracy.csv").read_bytes() for reader in ("cef", "csv"))
+    assert one == other
 
 
-def test_a_cef_has_the_fingerprint_of_the_same_people_as_text(world, cef, tmp_path):
+def test_a_cef_has_the_fingerprint_of_the_same_people_as_text(world, given, tmp_path):
     """So that the spend log knows them again."""
     log = tmp_path / "accounts"
-    for reader, data in (("cef", cef.ini), ("csv", world.data)):
-        world.configure(reader=reader)
-        done("run", world.parameters, data, tmp_path / f"from-{reader}", "--spend-log", log, "--dataset", "people")
-    begun = [json.loads(line) for line in log.read_text().splitlines() if '"begun"' in line]
+    account = ("--spend-log", log, "--dataset", "people")
+    done("run", *given, tmp_path / "from-cef", *account)
+    world.configure(reader="csv")
+    done("run", *world, tmp_path / "from-csv", *account)
+    begun = [json.loads(line) for line in lines_of(log) if '"begun"' in line]
     assert len(begun) == 4
     assert len({(one["pass"], one["fingerprint"]) for one in begun}) == 2
 
@@ -151,20 +150,20 @@ def test_a_reader_says_what_data_it_wants(reader, world, cef, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
-def test_the_marker_holds_for_the_folder_it_lies_in(world, cef, tmp_path):
+def test_the_marker_holds_for_the_folder_it_lies_in(given, cef, tmp_path):
     """People elsewhere may be real, whatever lies beside the .ini file."""
     elsewhere = tmp_path / "elsewhere"
     shutil.move(cef.folder / "records", elsewhere)
     cef.ini.write_text(cef.ini.read_text().replace("= records", f"= {elsewhere}"))
-    command = ("run", world.parameters, cef.ini, tmp_path / "out", *KEY)
+    command = ("run", *given, tmp_path / "out", *KEY)
     assert "--test-key: refused" in refused(*command)
     (elsewhere / "SYNTHETIC").write_text("made up\n")
     done(*command)
 
 
-def test_the_confidential_log_says_that_nobody_was_lost_and_lies_elsewhere(world, cef, tmp_path):
+def test_the_confidential_log_says_that_nobody_was_lost_and_lies_elsewhere(given, cef, tmp_path):
     inside, log = cef.folder / "records" / "log", tmp_path / "log"
-    command = ("validate", world.parameters, cef.ini, "--confidential-log")
+    command = ("validate", *given, "--confidential-log")
     assert "can't lie inside" in refused(*command, inside)
     assert not inside.exists()
     done(*command, log)

@@ -1,22 +1,21 @@
 """What is made from a CEF for others: Parquet for engines that read no CEF, and which blocks have a unit."""
 
-import json
 import stat
 from collections import Counter
 
 import pyarrow.parquet as pq
 import pytest
 
-from tests.cef_files import cef_of, write_cef
+from tests.cef_files import cef_of, widths, write_cef
 from tests.commands import done, refused
-from tests.releases import files_of
+from tests.releases import files_of, json_of, lines_of
 from tests.worlds.people import write_random_world
 
 KEY = ("--test-key", "07" * 32)
 GRFC = "TABBLKST|TABBLKCOU|TABTRACTCE|TABBLK|PLACEFP|AIANNHCE"
 
 
-def write_few_levels(folder, people):
+def write_few_levels(folder, people=90):
     """A world whose runs are short: states and counties alone."""
     world = write_random_world(folder, 11, people=people, budget=0, run_pr=False)
     world.configure(privacy_budget_p_level_2_state=1, privacy_budget_p_level_2_county=1)
@@ -25,19 +24,14 @@ def write_few_levels(folder, people):
 
 @pytest.fixture
 def world(tmp_path):
-    return write_few_levels(tmp_path / "world", 90)
-
-
-@pytest.fixture
-def cef(world, tmp_path):
-    return write_cef(world, tmp_path / "cef")
+    return write_few_levels(tmp_path / "world")
 
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
     """A world, its CEF, and a run on that; nobody changes them."""
     folder = tmp_path_factory.mktemp("made")
-    world = write_few_levels(folder, 90)
+    world = write_few_levels(folder)
     cef = write_cef(world, folder / "cef")
     done("run", world.parameters, cef.ini, folder / "out", *KEY)
     return world, cef, folder / "out"
@@ -54,7 +48,7 @@ def sparse(tmp_path):
 
 def as_text(table, columns):
     """The rows of a Parquet table, as the delimited file spells them."""
-    digits = {"TABBLKST": 2, "TABBLKCOU": 3, "TABTRACTCE": 6, "TABBLK": 4, "CENRACE": 2, "HHRACE": 2}
+    digits = widths("TABBLKST 2, TABBLKCOU 3, TABTRACTCE 6, TABBLK 4, CENRACE 2, HHRACE 2")
 
     def spelled(name, value):
         return "Null" if value is None else str(value).rjust(digits.get(name, 0), "0")
@@ -64,14 +58,14 @@ def as_text(table, columns):
 
 
 @pytest.mark.needs_2020_files
-def test_the_records_of_the_dummy_are_those_of_the_bureaus_readers(tmp_path, cases):
+def test_the_records_of_the_dummy_are_those_of_the_bureaus_readers(out, cases):
     dummy = cases.parent / "cef" / "dummy"
-    done("convert", dummy / "cef" / "reader.ini", tmp_path / "out")
+    done("convert", dummy / "cef" / "reader.ini", out)
     for table in ("person-records", "household-records"):
-        header, *rows = (dummy / "expected" / f"{table}.txt").read_text().splitlines()
+        header, *rows = lines_of(dummy / "expected" / f"{table}.txt")
         columns = header.split("|")
-        assert pq.read_schema(tmp_path / "out" / table / "01.parquet").names == columns
-        assert as_text(tmp_path / "out" / table, columns) == Counter(rows)
+        assert pq.read_schema(out / table / "01.parquet").names == columns
+        assert as_text(out / table, columns) == Counter(rows)
 
 
 def test_a_converted_cef_runs_as_any_other_data_and_is_for_the_curator_alone(made, tmp_path):
@@ -92,10 +86,10 @@ def test_a_converted_cef_runs_as_any_other_data_and_is_for_the_curator_alone(mad
     assert seen == expected
 
 
-def test_people_who_may_exist_are_not_marked_as_synthetic(cef, tmp_path):
+def test_people_who_may_exist_are_not_marked_as_synthetic(cef, out):
     (cef.folder / "SYNTHETIC").unlink()
-    done("convert", cef.ini, tmp_path / "out")
-    assert not (tmp_path / "out" / "SYNTHETIC").exists()
+    done("convert", cef.ini, out)
+    assert not (out / "SYNTHETIC").exists()
 
 
 @pytest.mark.parametrize(("name", "value"), [("TEN", "0"), ("HHRACE", "")])
@@ -113,18 +107,15 @@ def test_a_household_needs_a_tenure_and_a_race(name, value, world, tmp_path):
     done("validate", world.parameters, cef.ini)  # persons need neither
 
 
-def test_an_earlier_conversion_alone_is_replaced(cef, tmp_path):
-    out = tmp_path / "out"
+def test_an_earlier_conversion_alone_is_replaced(cef, out):
     done("convert", cef.ini, out)
     assert "already exists" in refused("convert", cef.ini, out)
     done("convert", cef.ini, out, "--overwrite")
     mine = out / "person-records" / "mine.parquet"
     mine.write_text("mine")
-    told = refused("convert", cef.ini, out, "--overwrite")
-    assert "didn't write there: person-records/mine.parquet" in told
+    assert "didn't write there: person-records/mine.parquet" in refused("convert", cef.ini, out, "--overwrite")
     assert mine.read_text() == "mine"
-    told = refused("convert", cef.ini, cef.folder, "--overwrite")
-    assert "contains files that this command reads" in told
+    assert "contains files that this command reads" in refused("convert", cef.ini, cef.folder, "--overwrite")
     assert cef.path("PER", "01").exists()
 
 
@@ -140,19 +131,18 @@ def test_nothing_is_written_among_the_files_of_a_cef(made, tmp_path):
     assert sorted(cef.folder.rglob("*")) == before
 
 
-def test_a_missing_file_is_a_finding(cef, tmp_path):
+def test_a_missing_file_is_a_finding(cef, out):
     cef.path("UNIT", "44").unlink()
     for command in ("convert", "blocks-with-units"):
-        told = refused(command, cef.ini, tmp_path / "out")
-        assert "state 44: no file CEF20_UNIT_44.txt in the folders it names." in told
-        assert not (tmp_path / "out").exists()
+        assert "state 44: no file CEF20_UNIT_44.txt in the folders it names." in refused(command, cef.ini, out)
+        assert not out.exists()
 
 
 @pytest.mark.spark
-def test_spark_says_what_to_do_with_a_cef(world, cef, tmp_path):
-    told = refused("run", world.parameters, cef.ini, tmp_path / "out", "--engine", "spark")
-    assert f"safetab cef convert {cef.ini} FOLDER" in told
-    assert not (tmp_path / "out").exists()
+def test_spark_says_what_to_do_with_a_cef(world, cef, out):
+    run = ("run", world.parameters, cef.ini, out)
+    assert f"safetab cef convert {cef.ini} FOLDER" in refused(*run, "--engine", "spark")
+    assert not out.exists()
 
 
 # Blocks with units
@@ -162,9 +152,9 @@ def test_spark_says_what_to_do_with_a_cef(world, cef, tmp_path):
 def test_the_blocks_of_the_dummy_are_those_of_the_bureaus_readers(tmp_path, cases):
     dummy, out = cases.parent / "cef" / "dummy", tmp_path / "blocks.txt"
     done("blocks-with-units", dummy / "cef" / "reader.ini", out)
-    header, *rows = out.read_text().splitlines()
+    header, *rows = lines_of(out)
     assert header == f"{GRFC}|HAS_UNIT"
-    expected = (dummy / "expected" / "blocks-with-units.txt").read_text().splitlines()[1:]
+    expected = lines_of(dummy / "expected" / "blocks-with-units.txt")[1:]
     assert [row.removesuffix("|1") for row in rows if row.endswith("|1")] == expected
     assert len(rows) == 25
 
@@ -173,14 +163,14 @@ def test_the_blocks_of_the_dummy_are_those_of_the_bureaus_readers(tmp_path, case
 def test_the_list_goes_to_empty_blocks_and_the_manifest_says_why_it_is_public(sparse, tmp_path):
     """A list of the blocks without a unit, written by hand, gives the same release."""
     *given, listed = sparse
-    without = [row.removesuffix("|0") for row in listed.read_text().splitlines() if row.endswith("|0")]
+    without = [row.removesuffix("|0") for row in lines_of(listed) if row.endswith("|0")]
     assert without
     by_hand = tmp_path / "by-hand.txt"
     by_hand.write_text("\n".join([GRFC, *without, ""]))
     found = []
     for name, file in (("units", listed), ("hand", by_hand)):
         done("run", *given, tmp_path / name, *KEY, "--coterminous", "--empty-blocks", file)
-        release = json.loads((tmp_path / name / "manifest.json").read_text())["release"]
+        release = json_of(tmp_path / name / "manifest.json")["release"]
         found.append((files_of(tmp_path / name / "release"), release.get("empty_blocks")))
     (of_units, why), (of_hand, unsaid) = found
     assert of_units == of_hand
@@ -188,11 +178,11 @@ def test_the_list_goes_to_empty_blocks_and_the_manifest_says_why_it_is_public(sp
     assert unsaid is None
 
 
-def test_a_list_says_yes_or_no_of_each_block(sparse, tmp_path):
+def test_a_list_says_yes_or_no_of_each_block(sparse, out):
     *given, listed = sparse
     listed.write_text(listed.read_text().replace("|0\n", "|2\n"))
-    told = refused("run", *given, tmp_path / "out", "--coterminous", "--empty-blocks", listed)
-    assert "HAS_UNIT: must be 0 or 1." in told
+    steps = ("--coterminous", "--empty-blocks", listed)
+    assert "HAS_UNIT: must be 0 or 1." in refused("run", *given, out, *steps)
 
 
 def test_an_old_file_stays(made, tmp_path):
@@ -201,12 +191,12 @@ def test_an_old_file_stays(made, tmp_path):
     assert (tmp_path / "blocks.txt").read_text() == "mine"
 
 
-def test_a_re_release_takes_the_geography_that_the_ini_file_names(made, tmp_path):
+def test_a_re_release_takes_the_geography_that_the_ini_file_names(made, new, tmp_path):
     world, cef, out = made
     done("run", world.parameters, cef.ini, tmp_path / "at-once", *KEY, "--coterminous")
-    done("rerelease", "--coterminous", out, tmp_path / "new", "--geography", cef.ini)
+    done("rerelease", "--coterminous", out, new, "--geography", cef.ini)
     expected, seen = (files_of(tmp_path / name / "after-steps") for name in ("at-once", "new"))
     assert seen == expected
-    read = json.loads((tmp_path / "new" / "manifest.json").read_text())["rerelease"]["public_files"]["geography"]
+    read = json_of(new / "manifest.json")["rerelease"]["public_files"]["geography"]
     assert read
     assert all(name.startswith("grfc") for name in read)

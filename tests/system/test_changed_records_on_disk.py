@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.cases import values_of
 from tests.inside import (
     US_PASS,
     LocalEngine,
@@ -20,6 +21,7 @@ from tests.inside import (
 from tests.parquet_flips import parquet_of
 from tests.worlds.people import write_random_world
 
+FILES = "atom pattern attribute sorted-pattern sorted-size sorted-attribute"
 WORDS = r"encoded records in .* \(.*temp.*\) are not those that were written there: the disk is faulty"
 
 
@@ -31,6 +33,7 @@ def flipped(file, at=0.5):
 
 
 DAMAGES = {"flipped": flipped, "cut": lambda file: os.truncate(file, file.stat().st_size - 4), "removed": Path.unlink}
+EACH_DAMAGE = pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
 
 
 @pytest.fixture
@@ -41,8 +44,8 @@ def records(tmp_path):
     return found
 
 
-@pytest.mark.parametrize("name", ["atom", "pattern", "attribute", "sorted-pattern", "sorted-size", "sorted-attribute"])
-@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
+@pytest.mark.parametrize("name", FILES.split())
+@EACH_DAMAGE
 def test_records_that_changed_before_or_after_they_are_sorted_are_found(damage, name, records, tmp_path, monkeypatch):
     find = partial(records.sorted_part, 0)
     if name.startswith("sorted"):
@@ -76,9 +79,7 @@ def test_a_flipped_bit_is_found_wherever_it_is(place, numbers, tmp_path):
     require_found(numbers)
 
 
-@pytest.mark.parametrize(
-    ("size", "first", "second"), [(512, 0, 512), (512, 512, 3_584), (8, 0, 8), (1, 0, 1), (4096, 0, 8_192)]
-)
+@pytest.mark.parametrize(("size", "first", "second"), values_of("512|0|512\n512|512|3584\n8|0|8\n1|0|1\n4096|0|8192"))
 def test_exchanged_sectors_words_bytes_and_blocks_are_found(size, first, second, numbers, tmp_path):
     file = tmp_path / "numbers"
     before = file.read_bytes()
@@ -110,7 +111,7 @@ def test_a_file_of_pieces_is_read_as_it_was_written(tmp_path):
 
 
 @pytest.fixture
-def changed(tmp_path, monkeypatch):
+def changed(out, tmp_path, monkeypatch):
     """Runs with something that damages the files of a pattern right before a step."""
     world, temporary = write_random_world(tmp_path / "world", 5, people=90, budget=1, run_pr=False), tmp_path / "temp"
     temporary.mkdir()
@@ -129,21 +130,21 @@ def changed(tmp_path, monkeypatch):
 
         monkeypatch.setattr(owner, step, damaged)
         with pytest.raises(RunFailed, match=WORDS) as failed:
-            world.run(tmp_path / "out", temp=temporary)
+            world.run(out, temp=temporary)
         assert str(temporary) in str(failed.value)
-        assert not (tmp_path / "out").exists()
+        assert not out.exists()
         return str(failed.value)
 
     return run
 
 
 @pytest.mark.parametrize("form", ["text", "Parquet"])
-@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
+@EACH_DAMAGE
 def test_a_run_ends_before_it_spends_if_its_records_changed_on_disk(damage, form, changed):
     assert "Nothing was spent" in changed(LocalEngine, "prepare", damage, "*.attribute", form)
 
 
-@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
+@EACH_DAMAGE
 def test_a_run_publishes_nothing_if_its_sorted_records_changed_on_disk(damage, changed, monkeypatch):
     monkeypatch.setattr(part_records_module, "_FEW_BYTES", 0)
     changed(TabulatedOutput, "write", damage, "*.sorted-attribute")

@@ -1,14 +1,14 @@
 """`safetab compare`: what it writes, what it refuses, and that the same seed gives the same bytes."""
 
 import csv
-import json
 
 import pytest
 
 import safetab
+from tests.cases import cases_of
 from tests.commands import cli, done, invalid, refused
 from tests.inside import list_text, world_module
-from tests.releases import files_of
+from tests.releases import files_of, json_of, lines_of
 from tests.worlds.world import World
 
 FEW = ["none", "round:base=5", "safetab"]
@@ -16,32 +16,34 @@ FEW = ["none", "round:base=5", "safetab"]
 
 @pytest.mark.parametrize(
     ("more", "code", "said"),
-    [
-        ("--protection rownd:base=5", 2, 'Did you mean "round"'),
-        ("--protection round:base=0", 2, "base"),
-        ("--protection round:base=5+swap:rate=0.1", 2, "Give swap first"),
-        ("--protection none --protection safetab:/", 1, "/config.json does not exist"),
-        ("--preset asia", 2, "--preset: must be one of agencies"),
-        ("--runs 0", 2, "--runs: must be from 1"),
-        ("--tables all", 2, "--tables: must be as-released or every-group"),
-        ("--attack none --attack 44007", 2, "--attack: none stands alone"),
-        ("--time-limit 0", 2, "--time-limit: must be more than 0"),
-        ("--time-limit nan", 2, "--time-limit: must be more than 0"),
-        ("--protection none --protection swap:rate=0.1", 1, "swap needs to know who lives with whom"),
-    ],
+    cases_of(
+        """
+        --protection rownd:base=5 | 2 | Did you mean "round"
+        --protection round:base=0 | 2 | base
+        --protection round:base=5+swap:rate=0.1 | 2 | Give swap first
+        --protection none --protection safetab:/ | 1 | /config.json does not exist
+        --preset asia | 2 | --preset: must be one of agencies
+        --runs 0 | 2 | --runs: must be from 1
+        --tables all | 2 | --tables: must be as-released or every-group
+        --attack none --attack 44007 | 2 | --attack: none stands alone
+        --time-limit 0 | 2 | --time-limit: must be more than 0
+        --time-limit nan | 2 | --time-limit: must be more than 0
+        --protection none --protection swap:rate=0.1 | 1 | swap needs to know who lives with whom
+        """
+    ),
 )
-def test_a_wrong_option_is_answered_before_anything_is_read(more, code, said, demo_census, tmp_path):
-    told = refused("compare", *World.of(demo_census), tmp_path / "out", *more.split(), code=code)
+def test_a_wrong_option_is_answered_before_anything_is_read(more, code, said, demo_census, out):
+    told = refused("compare", *World.of(demo_census), out, *more.split(), code=int(code))
     assert said in told
     assert "Checking the" not in told
-    assert not (tmp_path / "out").exists()
+    assert not out.exists()
 
 
-def test_people_who_may_be_real_are_refused(releases, tmp_path):
+def test_people_who_may_be_real_are_refused(releases, out, tmp_path):
     world = releases.people(2, people=60, budget=1).world.copy(tmp_path)
     (world.data / "SYNTHETIC").unlink()
-    assert "has no file SYNTHETIC, so its people may be real" in refused("compare", *world, tmp_path / "out")
-    assert not (tmp_path / "out").exists()
+    assert "has no file SYNTHETIC, so its people may be real" in refused("compare", *world, out)
+    assert not out.exists()
 
 
 def test_without_its_three_folders_the_command_says_what_it_takes():
@@ -66,16 +68,14 @@ def test_a_comparison_is_a_function_of_inputs_and_seed(tmp_path):
         assert done("compare", *census, tmp_path / threads, *more, "--runs", 2, "--threads", threads, "-q") == ""
         found.append(files_of(tmp_path / threads))
     assert found[0] == found[1]
-    assert found[0].keys() == {
-        "README.txt", "committee.csv", "compare.html", "exposure.csv", "exposure.parquet", "protections.json",
-        "utility.csv", "utility.parquet",
-    }  # fmt: skip
+    files = "README.txt committee.csv compare.html exposure.csv exposure.parquet protections.json utility.csv utility.parquet"
+    assert " ".join(sorted(found[0])) == files
     out = tmp_path / "1"
     assert {path.stat().st_mode & 0o777 for path in out.iterdir()} == {0o600}
-    rows = list(csv.DictReader((out / "committee.csv").read_text().splitlines()))
+    rows = list(csv.DictReader(lines_of(out / "committee.csv")))
     assert [row["protection"] for row in rows][:3] == FEW
     assert float(rows[0]["proven"]) == float(rows[0]["uniques"]) > 0, "without protection everybody is exposed"
-    facts = json.loads((out / "protections.json").read_text())
+    facts = json_of(out / "protections.json")
     assert facts["for_release"] is False
     assert all(control["holds"] for control in facts["controls"])
     opened = safetab.open_comparison(out)
@@ -100,10 +100,10 @@ def test_any_census_can_be_compared(tmp_path):
 
 
 @pytest.mark.slow
-def test_an_area_that_does_not_exist_or_is_too_large_is_refused(demo_census, tmp_path, monkeypatch):
+def test_an_area_that_does_not_exist_or_is_too_large_is_refused(demo_census, out, monkeypatch):
     monkeypatch.setattr(world_module, "_MOST_PEOPLE", 1_000)
-    given = ("compare", *World.of(demo_census), tmp_path / "out", "--protection", "none")
+    given = ("compare", *World.of(demo_census), out, "--protection", "none")
     told = refused(*given, "--attack", "Atlantis")
     assert "there is no area 'Atlantis' among the counties, states, nation that have" in told
     assert "records. An attack takes up to 1,000: give a smaller area, or none." in refused(*given)
-    assert not (tmp_path / "out").exists()
+    assert not out.exists()

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from tests.cases import later
 from tests.commands import refused
 from tests.conftest import PROJECT
 from tests.inside import chunk_facts, text_range
@@ -26,8 +27,8 @@ _ASKS_AFTER_A_READER = {
     ("flips", "parts", "least"),
     [
         (8, "footer,pages", 1),
-        pytest.param(40, "footer,pages", 6, marks=pytest.mark.slow),
-        pytest.param(2_000, "footer", 201, marks=pytest.mark.slow),
+        later(40, "footer,pages", 6),
+        later(2_000, "footer", 201),
     ],
 )
 def test_no_flipped_bit_ends_the_process(flips, parts, least, tmp_path):
@@ -59,20 +60,20 @@ def replace(path, begin, old, new):
     path.write_bytes(content[:at] + new + content[at + len(old) :])
 
 
-def test_a_footer_that_ended_the_process_is_refused_by_name(world, parquet, tmp_path):
+def test_a_footer_that_ended_the_process_is_refused_by_name(world, parquet, out):
     """A flip that says that a column has no levels: Arrow ends the process if asked for the column's facts."""
     replace(*parquet, b"\x0c\x25\x02\x18\x04QAGE", b"\x0c\x25\x00\x18\x04QAGE")  # in Thrift: repetition, then the name
-    assert "person-records.parquet" in refused("run", *world, tmp_path / "out")
+    assert "person-records.parquet" in refused("run", *world, out)
     with pq.ParquetFile(parquet[0]) as file, pytest.raises((pa.ArrowException, OSError), match="histogram"):
         chunk_facts(file, 0, "QAGE")
 
 
 @pytest.mark.parametrize("rows", [69, 71, 200])
-def test_a_row_group_with_other_rows_than_it_says_is_damage_to_its_file(rows, world, parquet, tmp_path):
+def test_a_row_group_with_other_rows_than_it_says_is_damage_to_its_file(rows, world, parquet, out):
     """Zigzag numbers of Thrift: 70 rows are written as 140, in two bytes."""
     replace(*parquet, *(bytes([0x16, 2 * one & 127 | 128, 2 * one >> 7, 0x26]) for one in (70, rows)))
     assert pq.read_metadata(parquet[0]).row_group(0).num_rows == rows
-    told = refused("run", *world, tmp_path / "out")
+    told = refused("run", *world, out)
     assert "person-records.parquet" in told
     assert "Write it again." in told
 
@@ -89,5 +90,5 @@ def test_facts_of_text_are_those_of_the_footer(tmp_path):
 
 def test_facts_of_footers_are_asked_for_in_one_place():
     source = PROJECT / "src" / "safetab"
-    texts = {path.relative_to(source).as_posix(): path.read_text(encoding="utf-8") for path in source.rglob("*.py")}
+    texts = {path.relative_to(source).as_posix(): path.read_text() for path in source.rglob("*.py")}
     assert {name for name, text in texts.items() if _ENDS_THE_PROCESS.search(text)} == _ASKS_AFTER_A_READER

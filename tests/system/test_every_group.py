@@ -1,6 +1,5 @@
 """Whole runs in which every group gets the finest table, and runs that protect units."""
 
-import json
 from dataclasses import replace
 from fractions import Fraction
 
@@ -10,6 +9,7 @@ import pytest
 import safetab
 from tests.commands import done
 from tests.inside import SAFETAB_P, Selector, Stage, Unit, open_release_folder
+from tests.releases import json_of
 from tests.worlds.people import write_random_world
 
 PEOPLE = 80
@@ -42,7 +42,7 @@ def units(monkeypatch):
 def test_a_run_without_a_selector_releases_every_group_with_the_noise_of_its_level(world, tmp_path):
     out = world.run(tmp_path / "out")
     levels = safetab.plan(*world).levels
-    charged = json.loads((out / "manifest.json").read_text())["charged"]
+    charged = json_of(out / "manifest.json")["charged"]
     assert {each["stage"] for each in charged} == {int(Stage.STAGE_2)}
     assert {Fraction(each["cost"]) for each in charged} == {level.design.budget for level in levels}
     assert {level.design.thresholds.totals for level in open_release_folder(out).universe.levels} == {()}
@@ -58,7 +58,7 @@ def test_a_run_without_a_selector_releases_every_group_with_the_noise_of_its_lev
 @pytest.mark.usefixtures("units")
 def test_a_release_of_units_is_read_with_the_noise_that_it_has(world, tmp_path):
     out = world.run(tmp_path / "out")
-    privacy = json.loads((out / "release" / "privacy.json").read_text())
+    privacy = json_of(out / "release" / "privacy.json")
     assert privacy["unit_of_privacy"] == "What is protected is one household, with up to 80 people."
     assert privacy["neighbours"]["unbounded"].startswith("data sets that differ by all records of one household,")
     assert privacy["mechanism"]["parameter"] == "sigma_squared = 6400 stability / (2 budget)"

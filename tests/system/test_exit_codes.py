@@ -9,6 +9,7 @@ import threading
 
 import pytest
 
+from tests.cases import cases_of
 from tests.commands import done, refused
 from tests.conftest import SMALL_EXAMPLE
 from tests.inside import (
@@ -59,13 +60,14 @@ def patched(module, name, function):
     return f"\nimport signal\nimport {module} as patched\npatched.{name} = {function}"
 
 
-def states(folder):
-    lines = [json.loads(line) for line in (folder / "spend.log").read_text().splitlines()]
-    return [line["state"] for line in lines if "state" in line]
-
-
 def names(folder):
     return {path.name for path in folder.iterdir()}
+
+
+def left(folder):
+    """What lies in --temp, and how the run ended by the spend log."""
+    *_, last = (folder / "spend.log").read_text().splitlines()
+    return names(folder / "temp"), json.loads(last)["state"]
 
 
 def test_a_signal_before_the_output_is_there_leaves_nothing(run, tmp_path):
@@ -73,8 +75,7 @@ def test_a_signal_before_the_output_is_there_leaves_nothing(run, tmp_path):
     ended = program(patch, *run)
     assert (ended.returncode, ended.stdout, "Traceback" in ended.stderr) == (143, "", False)
     assert names(tmp_path) == {"temp", *LOGS}
-    assert names(tmp_path / "temp") == set()
-    assert states(tmp_path)[-1] == "failed"
+    assert left(tmp_path) == (set(), "failed")
 
 
 @pytest.mark.parametrize(("name", "code"), [("SIGTERM", 143), ("SIGHUP", 129), ("SIGINT", 130)])
@@ -99,15 +100,14 @@ summaries.show_run = lambda *given, **how: (signal.raise_signal(signal.SIGINT), 
     assert ended.returncode == 0, ended.stderr
     assert "Wrote" in ended.stdout
     assert names(tmp_path) == {"out", "temp", *LOGS}
-    assert names(tmp_path / "temp") == set()
-    assert states(tmp_path)[-1] == "released"
+    assert left(tmp_path) == (set(), "released")
 
 
-def test_a_log_that_can_no_longer_be_written_is_a_warning_once_the_output_is_there(run, tmp_path, monkeypatch):
+def test_a_log_that_can_no_longer_be_written_is_a_warning_once_the_output_is_there(run, out, tmp_path, monkeypatch):
     write = ConfidentialLog.write
 
     def full(log, line):
-        if (tmp_path / "out").exists():
+        if out.exists():
             raise OSError(errno.ENOSPC, "No space left on device")
         write(log, line)
 
@@ -115,16 +115,15 @@ def test_a_log_that_can_no_longer_be_written_is_a_warning_once_the_output_is_the
     told = done(*run)
     assert "was written, and is whole. What followed failed: No space left on device." in told
     assert "Nothing was written" not in told
-    assert names(tmp_path / "temp") == set()
-    assert states(tmp_path)[-1] == "released"
+    assert left(tmp_path) == (set(), "released")
 
 
 def test_persons_that_could_not_be_removed_are_a_warning_once_the_output_is_there(world, run, tmp_path, monkeypatch):
     monkeypatch.setattr(locked_folder_module.shutil, "rmtree", lambda *_, **__: None)
     told = done(*run)
-    [left] = (tmp_path / "temp").iterdir()
-    assert f"What followed failed: {left} could not be removed." in told
-    assert states(tmp_path)[-1] == "released"
+    [persons] = (tmp_path / "temp").iterdir()
+    assert f"What followed failed: {persons} could not be removed." in told
+    assert left(tmp_path)[1] == "released"
     assert "could not be removed" in refused("validate", *world, "--temp", tmp_path / "temp", code=3)
 
 
@@ -162,17 +161,19 @@ def test_ctrl_c_at_start_is_130_whatever_python_was_told(options, tmp_path):
 
 @pytest.mark.parametrize(
     ("error", "words"),
-    [
-        ("MemoryError()", "The run failed: out of memory."),
-        ("OSError(24, 'Too many open files')", "The run failed: the operating system reported: Too many open files."),
-        ("LookupError('a value')", "The run failed: an error of the program itself (LookupError, "),
-    ],
+    cases_of(
+        """
+        MemoryError() | out of memory.
+        OSError(24, 'Too many open files') | the operating system reported: Too many open files.
+        LookupError('a value') | an error of the program itself (LookupError,
+        """
+    ),
 )
 def test_an_error_of_any_kind_is_a_sentence(error, words):
     patch = f"def fail(*_): raise {error}" + patched(planner_module.__name__, "plan_of_files", "fail")
     ended = program(patch, "plan", *SMALL)
     assert ended.returncode == 3
-    assert ended.stderr.startswith(words)
+    assert ended.stderr.startswith(f"The run failed: {words}")
     assert "a value" not in ended.stderr
     assert len(ended.stderr.splitlines()) == 1
 

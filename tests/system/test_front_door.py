@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 
 import safetab
+from tests.cases import later
 from tests.commands import done
 from tests.conftest import PROJECT
 
-README = (PROJECT / "README.md").read_text(encoding="utf-8")
+README = (PROJECT / "README.md").read_text()
 BLOCKS = [block.strip("\n").splitlines() for block in README.split("```")[1::2]]
 (AT,) = (at for at, block in enumerate(BLOCKS) if block[0].startswith(".venv/bin/safetab"))
 COMMANDS, ANSWER = BLOCKS[AT : AT + 2]
@@ -82,7 +83,7 @@ def test_the_readme_names_what_the_demo_wrote():
 
 
 @pytest.mark.usefixtures("front")
-@pytest.mark.parametrize("out", ["build/demo/output", pytest.param("build/mine", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("out", ["build/demo/output", later("build/mine")])
 def test_the_readmes_example_runs_as_written(out):
     """By day the demo's own run answers, in the place of another run of its census."""
     assert [command.split()[1] for command in COMMANDS] == ["validate", "plan", "run", "show"]

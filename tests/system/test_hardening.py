@@ -2,13 +2,11 @@
 
 import os
 import stat
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from tests.commands import refused
+from tests.commands import ran, refused
 from tests.inside import ConfidentialLog
 
 PROGRAM = """
@@ -33,10 +31,9 @@ def world(releases):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("command", ["validate", "run", "accuracy"])
-def test_no_command_that_reads_persons_can_be_dumped(command, world, tmp_path):
-    more = {"validate": [], "run": [tmp_path / "out"], "accuracy": [tmp_path / "out", "--runs", "1"]}[command]
-    arguments = map(str, [command, *world, *more])
-    ended = subprocess.run([sys.executable, "-c", PROGRAM, *arguments], capture_output=True, text=True, check=False)
+def test_no_command_that_reads_persons_can_be_dumped(command, world, out):
+    more = {"validate": [], "run": [out], "accuracy": [out, "--runs", "1"]}[command]
+    ended = ran(PROGRAM, command, *world, *more)
     assert ended.stdout == "True False\n", ended.stderr
 
 

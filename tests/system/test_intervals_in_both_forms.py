@@ -7,22 +7,13 @@ from typing import NamedTuple
 import pytest
 
 import safetab
+from tests.cases import later
 from tests.inside import Product, ReleaseOptions, open_release_folder, repeated_totals
 from tests.releases import Row, group, numbers_of, universe_of
 from tests.specified.released_world import released
-from tests.system.test_coterminous import WATER, write_world
-from tests.system.test_noise_by_hand import BUDGETS
+from tests.system.test_noise_by_hand import written
 from tests.worlds.pairs import make_pairs
 from tests.worlds.people import write_random_world
-from tests.worlds.world import World
-
-
-def copies_and_withheld(folder, _):
-    changes = {f"privacy_budget_p_level_2_{level}": float(budget) for level, budget in BUDGETS.items()}
-    world = World(*write_world(folder, [10, 10**6, 10**6], zero_suppression_chance=0.4, **changes))
-    (folder / "water.txt").write_text(WATER)
-    steps = {"coterminous": True, "empty_blocks": folder / "water.txt", "rules": ["withhold-negatives"]}
-    return world.run(folder / "out", csv=True, **steps)
 
 
 def of_rules(*rules, **config):
@@ -43,7 +34,7 @@ def withheld(folder, both_products):
 RELEASES = {
     "people": lambda _, both_products: both_products / "people",
     "households": lambda _, both_products: both_products / "households",
-    "copies, some withheld": copies_and_withheld,
+    "copies, some withheld": lambda folder, _: written(folder, csv=True, rules=["withhold-negatives"]),
     "specified": lambda folder, _: released(folder, ReleaseOptions(csv=True)).out,
 }
 AT_NIGHT = {
@@ -61,7 +52,7 @@ class Made(NamedTuple):
     product: Product
 
 
-@pytest.fixture(scope="module", params=[*RELEASES, *(pytest.param(name, marks=pytest.mark.slow) for name in AT_NIGHT)])
+@pytest.fixture(scope="module", params=[*RELEASES, *map(later, AT_NIGHT)])
 def made(request, both_products, tmp_path_factory):
     out = (RELEASES | AT_NIGHT)[request.param](tmp_path_factory.mktemp("both-forms"), both_products)
     return Made(request.param, out, numbers_of(out), open_release_folder(out).universe.product)
@@ -84,9 +75,9 @@ def test_parquet_and_csv_have_the_same_intervals_row_by_row(made):
     left_out = {one for one in in_parquet if one[-2:] in repeated_totals(made.product)}
     assert in_csv == {one: pair for one, pair in in_parquet.items() if one not in left_out}
     assert len(in_csv) > 50
-    assert bool(left_out) == (made.name not in {"households", "withhold-negatives", "specified"}), (
-        "each total is once in CSV files"
-    )
+    assert bool(left_out) == (
+        made.name not in "households, withhold-negatives, specified"
+    )  # each total is once in CSV files
 
 
 def test_every_number_that_is_not_withheld_has_an_interval_and_no_other(made):
@@ -98,11 +89,8 @@ def test_every_number_that_is_not_withheld_has_an_interval_and_no_other(made):
 
 
 def test_what_nothing_selected_has_its_margin_of_error_on_both_sides_from_0(made):
-    suppressing = {
-        (level["geography_level"], level["iteration_level"])
-        for level in universe_of(made.out, "levels")
-        if level["suppression_threshold"] is not None
-    }
+    levels = [level for level in universe_of(made.out, "levels") if level["suppression_threshold"] is not None]
+    suppressing = {(level["geography_level"], level["iteration_level"]) for level in levels}
     totals = {family.total.label for family in made.product.families}
     plain = 0
     for row in (row for row in made.rows if row["status"] != "withheld"):

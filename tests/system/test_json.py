@@ -3,8 +3,6 @@
 import csv
 import json
 import shlex
-import subprocess
-import sys
 
 import pytest
 from jsonschema import Draft202012Validator
@@ -13,12 +11,13 @@ import safetab
 from docs.generated.json_schemas import json_schemas
 from tests.cases import cases_of
 from tests.cef_files import cef_of
-from tests.commands import cli
+from tests.commands import cli, raising, ran
 from tests.conftest import PROJECT
 from tests.faults.worlds import few_levels
 from tests.inside import RunFailed, group_statuses_module, run_module, statuses
 from tests.official_forms import as_published
 from tests.person_forms import as_text
+from tests.releases import json_of
 from tests.system.test_audit_command import FEW, planted_parts
 from tests.system.test_bad_rows import rewrite
 from tests.system.test_command_line import commands_of
@@ -263,19 +262,16 @@ def test_an_input_at_fault_is_exit_1_and_a_finding(words, file, where, places):
 
 
 @pytest.mark.parametrize(
-    ("error", "code", "failure"),
+    ("error", "failure"),
     [
-        (RunFailed("the disk is full."), 3, "the disk is full."),
-        (MemoryError(), 3, "out of memory"),
-        (KeyError(SECRET), 3, "an error of the program itself (KeyError, "),
+        (RunFailed("the disk is full."), "the disk is full."),
+        (MemoryError(), "out of memory"),
+        (KeyError(SECRET), "an error of the program itself (KeyError, "),
     ],
 )
-def test_a_failed_run_is_exit_3_with_its_reason_and_no_value(error, code, failure, places, monkeypatch):
-    def failing(*_):
-        raise error
-
-    monkeypatch.setattr(run_module, "run_files", failing)
-    document = checked("run", places["p"], places["p-data"], places["new"] / "failed", code=code)
+def test_a_failed_run_is_exit_3_with_its_reason_and_no_value(error, failure, places, monkeypatch):
+    monkeypatch.setattr(run_module, "run_files", raising(error))
+    document = checked("run", places["p"], places["p-data"], places["new"] / "failed", code=3)
     assert failure in document["failure"]
     assert SECRET not in json.dumps(document)
     assert "written" not in document
@@ -335,16 +331,14 @@ if child := os.fork():
     presets.list_text = lambda: os.kill(os.getpid(), signal.SIGINT)
 main()
 """
-    ended = subprocess.run(
-        [sys.executable, "-c", program, "compare", "--list", "--json"], capture_output=True, check=False
-    )
+    ended = ran(program, "compare", "--list", "--json")
     assert (ended.returncode, faults(json.loads(ended.stdout))) == (130, [])
 
 
 def test_a_schema_is_one_and_has_its_file():
     parts = {}
     for name in json_schemas():
-        schema = json.loads((PROJECT / "docs" / "schemas" / name).read_text(encoding="utf-8"))
+        schema = json_of(PROJECT / "docs" / "schemas" / name)
         assert schema["additionalProperties"] is False
         of_schema = [*schema.pop("properties").values(), *schema.pop("allOf")]
         parts |= {json.dumps(part): part for part in of_schema}  # each once: most schemas have the same

@@ -1,7 +1,6 @@
 """Killed at any moment, a run leaves no half output, and the next run clears away what it left."""
 
 import hashlib
-import json
 import random
 import shutil
 import signal
@@ -12,7 +11,9 @@ from contextlib import contextmanager
 
 import pytest
 
+from tests.cases import later
 from tests.inside import locked_folder, locked_folder_module
+from tests.releases import files_of, json_of
 from tests.worlds.people import write_random_world
 
 SAFETAB = [sys.executable, "-c", "from safetab.cli.start import main; main()"]
@@ -24,9 +25,9 @@ def world(tmp_path_factory):
 
 
 def is_whole(out):
-    manifest = json.loads((out / "manifest.json").read_text())
+    manifest = json_of(out / "manifest.json")
     hashes = {name: facts["sha256"] for name, facts in (manifest["outputs"] | manifest["documents"]).items()}
-    found = {str(path.relative_to(out)): path.read_bytes() for path in out.rglob("*") if path.is_file()}
+    found = files_of(out)
     del found["manifest.json"]
     return {name: hashlib.sha256(content).hexdigest() for name, content in found.items()} == hashes
 
@@ -40,13 +41,13 @@ def nothing_is_left(out):
     return not [*(out.parent / "temporary").iterdir(), *out.parent.glob(".out.partial-*")]
 
 
-STEPS = (
-    "Reading the public files",
-    "Checking the person records",
-    "Counting the persons of each state",
-    "Tabulating the levels",
-    "Writing and checking the release",
-)
+STEPS = """
+Reading the public files
+Checking the person records
+Counting the persons of each state
+Tabulating the levels
+Writing and checking the release
+""".strip().splitlines()
 
 
 @contextmanager
@@ -69,8 +70,7 @@ def killed_after(step, delay, arguments):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("series", range(5))
-def test_a_killed_run_leaves_a_whole_output_or_none(series, world, tmp_path):
-    out = tmp_path / "out"
+def test_a_killed_run_leaves_a_whole_output_or_none(series, world, out):
     arguments = command(world, out)
     subprocess.run(arguments, check=True, capture_output=True)
     rng = random.Random(series)
@@ -86,9 +86,8 @@ def test_a_killed_run_leaves_a_whole_output_or_none(series, world, tmp_path):
     assert nothing_is_left(out)
 
 
-@pytest.mark.parametrize("step", [STEPS[4], *(pytest.param(step, marks=pytest.mark.slow) for step in STEPS[:4])])
-def test_ctrl_c_stops_a_run_and_leaves_nothing(step, world, tmp_path):
-    out = tmp_path / "out"
+@pytest.mark.parametrize("step", [STEPS[4], *map(later, STEPS[:4])])
+def test_ctrl_c_stops_a_run_and_leaves_nothing(step, world, out):
     with begun(step, command(world, out)) as process:
         process.send_signal(signal.SIGINT)
         stderr = process.stderr.read()
@@ -123,4 +122,4 @@ def test_a_folder_is_removed_with_its_lock_last(tmp_path, monkeypatch):
     monkeypatch.undo()
     with locked_folder(tmp_path, "part-"):
         pass
-    assert list(tmp_path.iterdir()) == []
+    assert not [*tmp_path.iterdir()]

@@ -3,12 +3,11 @@
 import errno
 import logging
 import os
-import subprocess
-import sys
 
 import pytest
 
-from tests.commands import done, refused
+from tests.cases import cases_of, later
+from tests.commands import done, raising, ran, refused, refusing
 from tests.conftest import SMALL_EXAMPLE
 from tests.inside import (
     InvalidInput,
@@ -28,33 +27,28 @@ from tests.worlds.world import World
 SMALL = World.of(SMALL_EXAMPLE)
 
 
-def refusing(number):
-    def refuse(*_, **__):
-        raise OSError(number, os.strerror(number))
-
-    return refuse
-
-
-def later(*case):
-    return pytest.param(*case, marks=pytest.mark.slow)
+FAILING = """
+export | ENOSPC | write to
+export | ENOENT | use
+site | EDQUOT | write to
+rerelease | EROFS | write to
+site | ENOENT | use
+rerelease | ENOENT | use
+"""
+"""Command, error and what can't be done; the last four at night."""
 
 
 @pytest.mark.parametrize(
-    ("command", "number", "failed"),
-    [
-        ("export", errno.ENOSPC, "write to"),
-        later("site", errno.EDQUOT, "write to"),
-        later("rerelease", errno.EROFS, "write to"),
-        ("export", errno.ENOENT, "use"),
-        later("site", errno.ENOENT, "use"),
-        later("rerelease", errno.ENOENT, "use"),
-    ],
+    ("command", "error", "failed"), [*cases_of(FAILING)[:2], *(later(*case) for case in cases_of(FAILING)[2:])]
 )
-def test_a_full_disk_or_a_path_that_fails_later_is_named(command, number, failed, both_products, tmp_path, monkeypatch):
+def test_a_full_disk_or_a_path_that_fails_later_is_named(
+    command, error, failed, both_products, new, tmp_path, monkeypatch
+):
+    number = getattr(errno, error)
     monkeypatch.setattr(output_folder_module, "_settle", refusing(number))
-    told = refused(command, both_products / "people", tmp_path / "new", code=3)
-    assert f"can't {failed} {tmp_path / 'new'}: {os.strerror(number)}. Nothing was written." in told
-    assert list(tmp_path.iterdir()) == []
+    told = refused(command, both_products / "people", new, code=3)
+    assert f"can't {failed} {new}: {os.strerror(number)}. Nothing was written." in told
+    assert not [*tmp_path.iterdir()]
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
@@ -75,15 +69,14 @@ def no_records(folder):
     return parameters
 
 
-@pytest.mark.parametrize(
-    ("command", "number"), [("site", errno.ENOENT), ("export", errno.EPERM), ("rerelease", errno.EACCES)]
-)
-def test_a_place_where_no_folder_can_be_made_is_what_was_given(command, number, both_products, tmp_path, monkeypatch):
+@pytest.mark.parametrize(("command", "error"), cases_of("site | ENOENT\nexport | EPERM\nrerelease | EACCES"))
+def test_a_place_where_no_folder_can_be_made_is_what_was_given(command, error, both_products, tmp_path, monkeypatch):
     """As in /proc and /sys, whose permissions promise root more than they keep."""
+    number = getattr(errno, error)
     monkeypatch.setattr(locked_folder_module.tempfile, "mkdtemp", refusing(number))
     told = refused(command, both_products / "people", tmp_path / "new")
     assert f"can't be made in {tmp_path}: {os.strerror(number)}. Choose another folder." in told
-    assert list(tmp_path.iterdir()) == []
+    assert not [*tmp_path.iterdir()]
 
 
 def test_a_folder_around_out_that_is_missing_is_told_as_such(both_products, tmp_path):
@@ -99,19 +92,18 @@ def test_a_temp_where_no_folder_can_be_made_is_refused_before_anything_is_read(t
 
 
 @pytest.mark.parametrize("command", ["status OUT -o", "report OUT -o", "export OUT", later("rerelease OUT")])
-def test_a_folder_that_cant_be_synced_is_a_warning(command, both_products, tmp_path, monkeypatch, caplog):
+def test_a_folder_that_cant_be_synced_is_a_warning(command, both_products, new, monkeypatch, caplog):
     for module in (new_files_module, output_folder_module):
         monkeypatch.setattr(module, "sync_directory", refusing(errno.EIO))
-    new = tmp_path / "new"
     done(*command.replace("OUT", str(both_products / "people")).split(), new)
     assert new.exists()
     assert [record.levelno for record in caplog.records] == [logging.WARNING]
     assert caplog.messages[0].startswith(f"{new} was written, but a power failure could still lose it")
 
 
-def test_a_file_system_that_syncs_no_directories_is_no_news(both_products, tmp_path, monkeypatch, caplog):
+def test_a_file_system_that_syncs_no_directories_is_no_news(both_products, new, monkeypatch, caplog):
     monkeypatch.setattr(new_files_module, "sync_directory", refusing(errno.EINVAL))
-    done("status", both_products / "people", "-o", tmp_path / "new")
+    done("status", both_products / "people", "-o", new)
     assert caplog.messages == []
 
 
@@ -136,7 +128,7 @@ def plan(*_):
 planner.plan_of_files = plan
 start.main()
 """
-    ended = subprocess.run([sys.executable, "-c", program, "plan", *SMALL], capture_output=True, text=True, check=False)
+    ended = ran(program, "plan", *SMALL)
     assert ended.returncode == 3
     assert "error closing file" not in ended.stderr
     assert "LookupError: an error of the program" in ended.stderr  # what is wrong in the program is still seen
@@ -176,10 +168,7 @@ def test_a_merged_log_that_is_written_is_the_end_whatever_follows(kind, tmp_path
         "input": InvalidInput.about(tmp_path / "new.log", "can't be opened."),
     }
 
-    def refuse(*_):
-        raise errors[kind]
-
-    monkeypatch.setattr(accounts_module, "read_accounts", refuse)
+    monkeypatch.setattr(accounts_module, "read_accounts", raising(errors[kind]))
     done("spend", logs[0], "--merge", logs[1], "--output", tmp_path / "new.log")
     assert (tmp_path / "new.log").is_file()
 
@@ -191,7 +180,7 @@ def test_what_the_program_has_just_written_is_nobodys_mistake(is_own, tmp_path):
     with refused as failed, output_folder_module.whole_output(tmp_path / "out", overwrite=False) as made:
         raise InvalidInput.about(made / "numbers.csv" if is_own else tmp_path / "people.csv", "may not be read.")
     assert ".partial-" not in str(failed.value)
-    assert list(tmp_path.iterdir()) == []
+    assert not [*tmp_path.iterdir()]
 
 
 def test_what_a_killed_audit_left_is_removed_by_the_next(tmp_path, monkeypatch):
@@ -201,4 +190,4 @@ def test_what_a_killed_audit_left_is_removed_by_the_next(tmp_path, monkeypatch):
     (left / ".safetab-lock").touch()
     (left / "0").mkdir()
     assert list(audit(())) == []
-    assert list(tmp_path.iterdir()) == []
+    assert not [*tmp_path.iterdir()]

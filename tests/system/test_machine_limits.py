@@ -3,15 +3,13 @@
 import errno
 import re
 import shutil
-import subprocess
-import sys
 from collections import namedtuple
 
 import pyarrow as pa
 import pytest
 
 from benchmarks.runs import shares_of
-from tests.commands import cli
+from tests.commands import cli, ran, refusing
 from tests.conftest import PROJECT
 from tests.inside import pass_files_module
 from tests.worlds.people import write_random_world
@@ -33,11 +31,11 @@ def temporary(tmp_path):
 
 
 @pytest.fixture
-def run(world, temporary, tmp_path):
+def run(world, temporary, out):
     """What a run says that ends with this code."""
 
     def said(*more, code=0):
-        result = cli("run", *world, tmp_path / "out", "--temp", temporary, *more)
+        result = cli("run", *world, out, "--temp", temporary, *more)
         assert result.exit_code == code
         return result.stderr
 
@@ -49,23 +47,20 @@ def left_behind(out, temporary):
     return [path for path in (*out.parent.iterdir(), *temporary.iterdir()) if path not in (log, temporary)]
 
 
-def test_a_disk_that_is_too_small_is_told_before_any_noise(run, tmp_path, temporary, monkeypatch):
+def test_a_disk_that_is_too_small_is_told_before_any_noise(run, out, temporary, monkeypatch):
     monkeypatch.setattr(shutil, "disk_usage", lambda _: DiskUsage(10**9, 10**9 - 10**6, 10**6))
     stderr = run(code=3)
     assert "1 MB free, but about 20 MB are needed. Nothing was written." in stderr
     assert "Checking the person records" not in stderr
-    assert left_behind(tmp_path / "out", temporary) == []
+    assert left_behind(out, temporary) == []
 
 
-def test_a_quota_that_is_used_up_is_told_and_leaves_nothing(run, tmp_path, temporary, monkeypatch):
-    def full(*_, **__):
-        raise OSError(errno.EDQUOT, "as the system says it")
-
-    monkeypatch.setattr(pass_files_module.TableFile, "write", full)
+def test_a_quota_that_is_used_up_is_told_and_leaves_nothing(run, out, temporary, monkeypatch):
+    monkeypatch.setattr(pass_files_module.TableFile, "write", refusing(errno.EDQUOT))
     stderr = run(code=3)
     assert "The run failed: a disk that the run writes to is full, or a quota on it is used up" in stderr
     assert "Nothing was written." in stderr
-    assert left_behind(tmp_path / "out", temporary) == []
+    assert left_behind(out, temporary) == []
 
 
 def test_the_disk_that_is_needed_is_told(run):
@@ -87,7 +82,7 @@ def test_pyarrow_works_with_as_many_threads_as_were_given(run, monkeypatch):
     assert (pa.cpu_count(), pa.io_thread_count()) == before
 
 
-def test_durations_are_in_the_curators_log_alone(run, tmp_path):
+def test_durations_are_in_the_curators_log_alone(run, out, tmp_path):
     run()
     taken = r"\d+\.\d\d s, \d+\.\d\d CPU s"
     log = (tmp_path / "out.confidential.log").read_text()
@@ -95,7 +90,7 @@ def test_durations_are_in_the_curators_log_alone(run, tmp_path):
         assert re.search(rf'step "{name}": {taken}$', log, re.MULTILINE)
     for name in ("counting", "noise"):
         assert re.search(rf'of it "{name}": {taken}$', log, re.MULTILINE)
-    for path in (tmp_path / "out").rglob("*.*"):
+    for path in out.rglob("*.*"):
         assert b"CPU s" not in path.read_bytes()
 
 
@@ -119,7 +114,7 @@ def test_help_loads_nothing_that_counts():
         f"atexit.register(lambda: print(sorted({heavy} & set(sys.modules)), file=sys.stderr));"
         "from safetab.cli.start import main; main()"
     )
-    shown = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    shown = ran(program, check=True)
     assert "Exit codes" in shown.stdout
     assert shown.stderr.strip() == "[]"
 
@@ -131,5 +126,5 @@ def test_a_command_loads_no_pandas_though_arrow_would():
         "try: main()\n"
         "except SystemExit: print([name for name in ('pandas', 'pyarrow') if name in sys.modules], file=sys.stderr)"
     )
-    shown = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=PROJECT)
+    shown = ran(program, check=True, cwd=PROJECT)
     assert shown.stderr.strip().splitlines()[-1] == "['pyarrow']"

@@ -14,8 +14,8 @@ import pytest
 
 import safetab
 from tests.brute_force import BruteForce, written_tables
-from tests.cases import cases_of
-from tests.commands import cli, done, invalid, refused
+from tests.cases import cases_of, later
+from tests.commands import cli, done, invalid, raising, refused, refusing
 from tests.inside import (
     CantBeDone,
     NumberFile,
@@ -30,15 +30,13 @@ from tests.inside import (
 )
 from tests.releases import files_of
 from tests.stored_formats import LATEST
-from tests.worlds.people import GEOGRAPHIES, PERSON_HEADER, write_random_world
+from tests.worlds.people import PERSON_HEADER, no_budgets_but, write_random_world
 
 SECRET = "7654321098"
 COLUMNS = PERSON_HEADER.split("|")
 RECORDS = "person-records.txt"
 FULL = "The run failed: a disk that the run writes to is full, or a quota on it is used up"
-OF_NATION_AND_STATES = {
-    f"privacy_budget_p_level_{n}_{one}": 0 for n in (1, 2) for one in GEOGRAPHIES if not one.endswith(("usa", "state"))
-}
+OF_NATION_AND_STATES = no_budgets_but(*["1_usa", "2_usa", "1_state", "2_state", "1_pr_state", "2_pr_state"])
 
 
 @pytest.fixture
@@ -146,6 +144,7 @@ WRONG_VALUES = """
 """
 """By the rule they break: each in a row of its own."""
 
+
 MALFORMED = [
     (renamed, "elsewhere", "holds no person-records.txt"),
     (as_directory, None, "is a directory, not a file"),
@@ -156,10 +155,7 @@ MALFORMED = [
     (one_part_twice, Path.symlink_to, "a.txt, b.txt are links to the same file"),
     (one_part_twice, Path.hardlink_to, "a.txt, b.txt are links to the same file"),
     (folder, "a*.txt ab.txt", "Rename it"),
-    *(
-        pytest.param(folder, f"{name}.txt ab.txt", "Rename it", marks=pytest.mark.slow)
-        for name in ("a?", "a[1]", "a{1}")
-    ),
+    *(later(folder, f"{name}.txt ab.txt", "Rename it") for name in ("a?", "a[1]", "a{1}")),
     (with_bytes, lambda _: b"", "or begins with an empty line. The header must be QAGE|QSEX"),
     (with_bytes, lambda text: text.split(b"\n", 1)[1], "Is the header missing? The header must be QAGE|QSEX"),
     (
@@ -184,11 +180,10 @@ MALFORMED = [
     (with_bytes, lambda text: text + b"|".join([b"\xff"] * 17) + b"\n", "a row must be UTF-8 text. 1 row"),
     (with_bytes, lambda text: text.replace(b"\n", b"\r\n").replace(b"\n", b"\n\r\n", 3), "blank lines are only"),
     (with_bytes, lambda text: text.replace(b"\n", b"\n\r", 1), "a carriage return is inside a line"),
-    pytest.param(
+    later(
         with_bytes,
         lambda text: text.replace(b"\n", b"\n" + bytes(30 << 20) + b"\n", 1),
         "a line has more than 1,048,576",
-        marks=pytest.mark.slow,
     ),
     (as_gzip, lambda content: content[: len(content) // 2], "person-records.txt.gz has"),
     (as_gzip, lambda content: content[:200] + b"noise" * 9 + content[245:], "person-records.txt.gz has"),
@@ -212,18 +207,21 @@ def refused_run(world, folder):
         assert SECRET not in shown
         assert "Traceback" not in shown
     assert {path.name for path in folder.iterdir()} == {"world", "temporary", "out.confidential.log"}
-    assert list(temporary.iterdir()) == []
+    assert not [*temporary.iterdir()]
     return result.stderr
 
 
-@pytest.mark.parametrize(("damage", "how", "said"), MALFORMED)
+EACH = pytest.mark.parametrize(("damage", "how", "said"), MALFORMED)
+
+
+@EACH
 def test_a_malformed_input_gives_a_sentence(damage, how, said, world):
     damage(world, how)
     assert said in invalid(safetab.validate, *world)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("damage", "how", "said"), MALFORMED)
+@EACH
 def test_a_run_says_the_same_and_leaves_no_output(damage, how, said, world, tmp_path):
     damage(world, how)
     assert said in refused_run(world, tmp_path)
@@ -278,10 +276,7 @@ def test_an_old_output_comes_back_if_the_new_one_cannot_take_its_place(out, monk
             raise OSError(errno.EIO, "Input/output error")
         return rename(path, target)
 
-    def no_exchange(*_):
-        raise CantBeDone
-
-    monkeypatch.setattr(output_folder_module, "exchange", no_exchange)
+    monkeypatch.setattr(output_folder_module, "exchange", raising(CantBeDone))
     monkeypatch.setattr(Path, "rename", refuse)
     with pytest.raises(OSError, match="Input/output error"), whole_output(out, overwrite=True) as new:
         (new / "manifest.json").write_text("new")
@@ -291,13 +286,6 @@ def test_an_old_output_comes_back_if_the_new_one_cannot_take_its_place(out, monk
 def test_a_folder_that_cannot_be_locked_is_one_failure(monkeypatch, run):
     monkeypatch.setattr(locked_folder_module, "flock", refusing(errno.ENOLCK))
     assert os.strerror(errno.ENOLCK) in refused(*run, code=3)
-
-
-def refusing(number):
-    def refuse(*_, **__):
-        raise OSError(number, os.strerror(number))
-
-    return refuse
 
 
 def test_values_that_are_stored_in_different_ways_in_folders_called_like_columns_are_the_same_people(tmp_path):
@@ -361,22 +349,22 @@ def test_damage_in_a_folder_called_interrupt_is_damage(tmp_path):
     refused("run", *world, tmp_path / "out")
 
 
-REFUSED_OPTIONS = {
-    "--temp /nowhere": "/nowhere does not exist. Create it",
-    f"--temp {'x' * 300}": "can't be used: File name too long",
-    "--confidential-log /nowhere/log": "the confidential log can't be written there: /nowhere does not exist.",
-    "--threads 99999999999": "must be from 1 to 1024",
-    "--memory 99999999999999999TB": "must be a number and a unit",
-    "--memory much": "must be a number and a unit",
-    "--test-key ab": "must be 64 hexadecimal digits",
-    f"--test-key {'x' * 64}": "must be 64 hexadecimal digits",
-}
+REFUSED_OPTIONS = f"""
+--temp /nowhere | /nowhere does not exist. Create it
+--temp {"x" * 300} | can't be used: File name too long
+--confidential-log /nowhere/log | the confidential log can't be written there: /nowhere does not exist.
+--threads 99999999999 | must be from 1 to 1024
+--memory 99999999999999999TB | must be a number and a unit
+--memory much | must be a number and a unit
+--test-key ab | must be 64 hexadecimal digits
+--test-key {"x" * 64} | must be 64 hexadecimal digits
+"""
 
 
-@pytest.mark.parametrize("option", REFUSED_OPTIONS)
-def test_a_refused_path_or_option_is_told(option, run, tmp_path):
+@pytest.mark.parametrize(("option", "said"), cases_of(REFUSED_OPTIONS))
+def test_a_refused_path_or_option_is_told(option, said, run, tmp_path):
     code = 1 if option.startswith(("--temp", "--conf")) else 2
-    assert REFUSED_OPTIONS[option] in refused(*run, *option.split(), code=code)
+    assert said in refused(*run, *option.split(), code=code)
     assert not (tmp_path / "out").exists()
 
 
@@ -406,8 +394,8 @@ def test_a_key_is_refused_where_people_may_be_real(world, run, tmp_path):
     [
         (TableFile, "write"),
         (PartRecords, "add"),
-        pytest.param(NumberFile, "write", marks=pytest.mark.slow),
-        pytest.param(manifest_module, "sha256_of", marks=pytest.mark.slow),
+        later(NumberFile, "write"),
+        later(manifest_module, "sha256_of"),
     ],
 )
 def test_a_full_disk_is_exit_3_and_no_output(owner, writes, run, tmp_path, monkeypatch):
@@ -419,9 +407,7 @@ def test_a_full_disk_is_exit_3_and_no_output(owner, writes, run, tmp_path, monke
 
 
 def test_an_error_of_the_program_itself_shows_no_value(world, run, tmp_path, monkeypatch):
-    def broken(*_):
-        raise ValueError(SECRET)
-
+    broken = raising(ValueError(SECRET))
     monkeypatch.setattr(local_engine_module.LocalEngine, "totals", broken)
     told = refused(*run, code=3)
     assert "an error of the program itself (ValueError); the confidential log has the details." in told

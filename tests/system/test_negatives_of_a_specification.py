@@ -1,13 +1,12 @@
 """`negatives` of a specification: kept, withheld by a rule of the release, or shown as zero."""
 
-import json
-
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import pytest
 
 import safetab
 from tests.inside import NoProgress, write_example
+from tests.releases import json_of
 from tests.worlds.world import World
 
 WITHHELD = "withhold-negatives"
@@ -31,7 +30,7 @@ def run_with(world, negatives, folder, **options):
 
 
 def rules_of(out):
-    return json.loads((out / "release" / "datapackage.json").read_text())["safetab"]["rules"]
+    return json_of(out / "release" / "datapackage.json")["safetab"]["rules"]
 
 
 def counts_of(out):

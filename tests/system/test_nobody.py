@@ -6,6 +6,7 @@ import pytest
 
 from tests.commands import cli, done
 from tests.person_forms import as_text, header_only, people_of
+from tests.releases import files_of, lines_of
 from tests.worlds.households import write_household_world
 from tests.worlds.people import write_random_world
 
@@ -23,19 +24,15 @@ def run(world, out, *options):
     return done("run", *world, out, "--test-key", "00" * 32, *options)
 
 
-def released(out):
-    return {str(path.relative_to(out)): path.read_bytes() for path in sorted(out.rglob("*")) if path.is_file()}
-
-
-def test_a_run_on_nobody_releases_noise_and_warns_the_curator_alone(tmp_path):
+def test_a_run_on_nobody_releases_noise_and_warns_the_curator_alone(out, tmp_path):
     world = emptied(write_random_world(tmp_path / "world", 3, budget=1, zero_suppression_chance=0), header_only)
-    told = run(world, tmp_path / "out")
+    told = run(world, out)
     assert 0 < told.index("it has no record.") < told.index(NOBODY.format("US")) < told.index(NOBODY.format("PR"))
     assert NOBODY.format("PR") in (tmp_path / "out.confidential.log").read_text()
-    for content in released(tmp_path / "out").values():
+    for content in files_of(out).values():
         assert b"has no record" not in content
         assert b"obody is in" not in content
-    totals = (tmp_path / "out" / "t1" / "pr.csv").read_text().splitlines()[1:]
+    totals = lines_of(out / "t1" / "pr.csv")[1:]
     assert len({line.rpartition("|")[2] for line in totals}) > 1  # zeros plus noise are not all alike
 
 
@@ -48,8 +45,8 @@ def test_an_empty_pass_is_released_like_the_other(tmp_path):
     told = run(world, tmp_path / "nobody")
     assert NOBODY.format("US") not in told
     assert "it has no record." not in told
-    somebody, nobody = released(tmp_path / "somebody"), released(tmp_path / "nobody")
-    assert list(somebody) == list(nobody)
+    somebody, nobody = files_of(tmp_path / "somebody"), files_of(tmp_path / "nobody")
+    assert somebody.keys() == nobody.keys()
     assert somebody["t1/us.csv"] == nobody["t1/us.csv"]
     assert somebody["t1/pr.csv"] != nobody["t1/pr.csv"]
 
@@ -66,8 +63,8 @@ def test_that_no_household_is_in_a_selected_group_is_told_to_the_confidential_lo
     world = write_household_world(tmp_path / "world", 21, people=250)
     world.configure(run_pr=False)
     records, totals = world.data / "household-records.txt", world.data / "pop-group-totals.txt"
-    header, *households = records.read_text().splitlines()
-    first, *rows = totals.read_text().splitlines()
+    header, *households = lines_of(records)
+    first, *rows = lines_of(totals)
     states = sorted({row[:2] for row in households if row[:2] != "72"})[:2]
     totals.write_text("\n".join([first, *(row for row in rows if row.startswith(f"{states[0]}|STATE|"))]) + "\n")
     told, logged = set(), []

@@ -3,7 +3,6 @@
 An area and its coterminous copies have budgets of their own; some groups get a total alone.
 """
 
-import json
 from fractions import Fraction
 from functools import cache
 from math import exp
@@ -11,26 +10,34 @@ from math import exp
 import pytest
 
 import safetab
-from tests.releases import numbers_of
+from tests.cases import cases_of
+from tests.releases import json_of, numbers_of
 from tests.system.test_coterminous import WATER, write_world
-from tests.worlds.world import World
 
 STABILITY = 2  # a person is alone in one group at most, and in the same group or others in combination
 STAGE_1 = Fraction(1, 10)
 TOTAL_ONLY, EVERYWHERE = "3003", "3002"
 NOT_SUPPRESSED = ("USA", "STATE", "PR-STATE")
-BUDGETS = {
-    "usa": "5", "state": "3", "county": "0.4", "tract": "0.2", "place": "0.1",
-    "pr_state": "2", "pr_county": "0.6", "pr_tract": "0.3", "pr_place": "0.15",
-}  # fmt: skip
+OF_LEVELS = """
+usa | 5
+state | 3
+county | 0.4
+tract | 0.2
+place | 0.1
+pr_state | 2
+pr_county | 0.6
+pr_tract | 0.3
+pr_place | 0.15
+"""
+BUDGETS = dict(cases_of(OF_LEVELS))
 
 
-def written(folder):
+def written(folder, **more):
     """A run whose levels all differ, with copies; so much is published that every kind of number is there."""
     changes = {f"privacy_budget_p_level_2_{level}": float(budget) for level, budget in BUDGETS.items()}
-    world = World(*write_world(folder, [10, 10**6, 10**6], zero_suppression_chance=0.4, **changes))
-    (folder / "water.txt").write_text(WATER)  # a county has one tract of land
-    return world.run(folder / "out", test_key="21" * 32, coterminous=True, empty_blocks=folder / "water.txt")
+    world, water = write_world(folder, [10, 10**6, 10**6], zero_suppression_chance=0.4, **changes), folder / "water.txt"
+    water.write_text(WATER)  # a county has one tract of land
+    return world.run(folder / "out", test_key="21" * 32, coterminous=True, empty_blocks=water, **more)
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +46,7 @@ def out(tmp_path_factory):
 
 
 def test_a_level_without_areas_costs_nothing_and_nothing_is_wrong_with_that(out):
-    charged = {event["geography_level"] for event in json.loads((out / "manifest.json").read_text())["charged"]}
+    charged = {event["geography_level"] for event in json_of(out / "manifest.json")["charged"]}
     assert "AIANNH" not in charged
     assert safetab.verify(out).findings == ()
 
@@ -96,9 +103,7 @@ def interval_of(total, variance):
         below = sum(chance for number, chance in published.items() if number <= total)
         return above, below, sum(published.values())
 
-    inside = [
-        size for size in range(60) for above, below, all_of in [shares(size)] if min(above, below) > 0.025 * all_of
-    ]
+    inside = [size for size, (*ends, every) in enumerate(map(shares, range(60))) if min(ends) > 0.025 * every]
     return min(inside), max(inside)
 
 
@@ -130,28 +135,32 @@ def test_copies_have_the_intervals_of_their_donors(out):
     copies_have_the_intervals_of_their_donors(out)
 
 
-DONORS = {
-    ("COUNTY", "11001"): "STATE 11",
-    ("PLACE", "1150000"): "STATE 11",
-    ("TRACT", "44005000100"): "COUNTY 44005",
-    ("PR-COUNTY", "72031"): "PR-STATE 72",
-    ("PR-TRACT", "72031000100"): "PR-STATE 72",
-    ("PR-PLACE", "7220200"): "PR-STATE 72",
-}
+DONORS = """
+COUNTY 11001 | STATE 11
+PLACE 1150000 | STATE 11
+TRACT 44005000100 | COUNTY 44005
+PR-COUNTY 72031 | PR-STATE 72
+PR-TRACT 72031000100 | PR-STATE 72
+PR-PLACE 7220200 | PR-STATE 72
+"""
 """Areas of the same blocks, without those of water, by the geography of the world: of a group that every area has."""
 
 
 def copies_are_the_numbers_of_their_donors(out):
     rows = numbers_of(out)
-    measured = {(f"{row['geography_level']} {row['region_id']}", *line_of(row)): row for row in rows}
+    measured = {(area_of(row), *line_of(row)): row for row in rows}
     found = {}
     for row in [row for row in rows if row["status"] == "copied"]:
         donor = f"{row['donor_geography_level']} {row['donor_region_id']}"
         if row["iteration_code"] == EVERYWHERE:
-            found[row["geography_level"], row["region_id"]] = donor
+            found[area_of(row)] = donor
         for column in ("count", "unclamped_count", "margin_of_error", "noise_parameter"):
             assert row[column] == measured[donor, *line_of(row)][column]
-    assert found == DONORS
+    assert found == dict(cases_of(DONORS))
+
+
+def area_of(row):
+    return f"{row['geography_level']} {row['region_id']}"
 
 
 def line_of(row):

@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.engine_inputs import SPARK_MARKS
+from tests.releases import json_of
 from tests.worlds.people import write_random_world
 
 KEY = bytes(range(32)).hex()
@@ -43,7 +44,7 @@ def numbers_hash(case, folder, **options):
     "case", [pytest.param(case, marks=[] if number % 7 == 3 else pytest.mark.slow) for number, case in enumerate(CASES)]
 )
 def test_a_key_gives_the_numbers_that_it_always_gave(case, tmp_path):
-    assert numbers_hash(case, tmp_path) == json.loads(HASHES.read_text())[case]
+    assert numbers_hash(case, tmp_path) == json_of(HASHES)[case]
 
 
 @pytest.mark.parametrize("case", [pytest.param(case, marks=SPARK_MARKS) for case in (CASES[1], CASES[-1])])
@@ -51,7 +52,7 @@ def test_a_key_gives_these_numbers_on_spark_too(case, tmp_path):
     from tests.spark_sessions import QUICK  # noqa: PLC0415 - PySpark is optional
 
     found = numbers_hash(case, tmp_path, engine="spark", spark_conf=QUICK)
-    assert found == json.loads(HASHES.read_text())[case]
+    assert found == json_of(HASHES)[case]
 
 
 def write_hashes():

@@ -5,11 +5,11 @@ import json
 import re
 import shutil
 from collections import Counter
-from pathlib import Path
 
 import pytest
 
 import safetab
+from tests.cases import cases_of
 from tests.commands import cli, done, refused
 from tests.inside import (
     STATUS_COLUMN,
@@ -21,6 +21,7 @@ from tests.inside import (
     published_by_the_bureau,
 )
 from tests.official_forms import as_published, numbers_in, read_again, rows_of
+from tests.releases import json_of, lines_of
 
 pytestmark = pytest.mark.slow
 
@@ -44,18 +45,26 @@ def totals_alone(official_totals):
 
 
 @pytest.fixture
-def told(made, tmp_path):
+def told(made, new):
     """What is said of files that are refused, with no release written."""
 
     def found(*files, code=1):
-        said = refused("official", *files, tmp_path / "new", "--parameters", made.world.parameters, code=code)
-        assert not (tmp_path / "new").exists()
+        said = refused("official", *files, new, "--parameters", made.world.parameters, code=code)
+        assert not new.exists()
         return said
 
     return found
 
 
-BOTH = pytest.mark.parametrize("release", ["whole", "totals_alone"])
+@pytest.fixture(params=["whole", "totals_alone"])
+def release(request):
+    """Both, by name."""
+    return request.param
+
+
+@pytest.fixture
+def path(release, request):
+    return request.getfixturevalue(release)
 
 
 def test_a_release_that_went_through_the_official_form_has_the_same_numbers_and_margins(made, whole):
@@ -134,13 +143,10 @@ def test_the_status_says_where_the_numbers_are_from_and_no_more(whole):
     assert safetab.open_release(whole).output_status is OutputStatus.OFFICIAL
     assert line in " ".join(done("show", whole, "--nation").split())
     assert line in " ".join((whole / "README.txt").read_text().split())
-    privacy = json.loads((whole / "privacy.json").read_text())
+    privacy = json_of(whole / "privacy.json")
     assert privacy["name"] == "SafeTab-P tabulation, read from files given as published by the Census Bureau"
     assert not (whole / "NOT-FOR-RELEASE").exists()
     refused("rerelease", whole, whole.parent / "no")  # there are no measurements
-
-
-TOLD = [OutputStatus.SYNTHETIC, OutputStatus.TEST_KEY, OutputStatus.NO_PROTECTION]
 
 
 def test_published_files_are_the_bureaus(whole):
@@ -154,33 +160,31 @@ def test_published_files_are_the_bureaus(whole):
     assert published_by_the_bureau("person", ["DECENNIALDDHCA2020.a.csv", "DECENNIALDDHCA2030.b.csv"]).year == ""
 
 
-@pytest.mark.parametrize("told", TOLD)
-def test_what_is_not_for_release_does_not_become_official(made, tmp_path, told, monkeypatch):
+@pytest.mark.parametrize("told", [OutputStatus.SYNTHETIC, OutputStatus.TEST_KEY, OutputStatus.NO_PROTECTION])
+def test_what_is_not_for_release_does_not_become_official(made, new, tmp_path, told, monkeypatch):
     """The NOT-FOR-RELEASE of an export holds for what is read from it, and for exports of that."""
     monkeypatch.setenv("COLUMNS", "80")
     (tmp_path / "census").mkdir()
     file = as_published(made.census / "T01001.csv", tmp_path / "census")
     (tmp_path / "census" / "NOT-FOR-RELEASE").write_text(f"{told.line}\n")
-    output = read_again(made, tmp_path / "new", files=[file])
+    output = read_again(made, new, files=[file])
     assert told.line in " ".join(output.split())
     assert all(len(line) <= 80 for line in output.splitlines() if str(tmp_path) not in line)
-    assert max(map(len, (tmp_path / "new" / "README.txt").read_text().splitlines())) <= 80
-    assert (tmp_path / "new" / "NOT-FOR-RELEASE").read_text() == f"{told.line}\n"
-    assert safetab.open_release(tmp_path / "new").output_status is told
-    readme = " ".join((tmp_path / "new" / "README.txt").read_text().split())
+    assert max(map(len, lines_of(new / "README.txt"))) <= 80
+    assert (new / "NOT-FOR-RELEASE").read_text() == f"{told.line}\n"
+    assert safetab.open_release(new).output_status is told
+    readme = " ".join((new / "README.txt").read_text().split())
     assert told.line in readme
-    privacy = json.loads((tmp_path / "new" / "privacy.json").read_text())
+    privacy = json_of(new / "privacy.json")
     assert (privacy["status"], privacy["for_release"]) == (told.value, False)
     for text in (readme, json.dumps(privacy)):
         assert "Census Bureau's" not in text
         assert "by the Census Bureau" not in text
-    done("export", tmp_path / "new", tmp_path / "again", "--form", "census")
+    done("export", new, tmp_path / "again", "--form", "census")
     assert (tmp_path / "again" / "NOT-FOR-RELEASE").is_file()
 
 
-@BOTH
-def test_the_readme_is_of_this_very_release(release, request):
-    path = request.getfixturevalue(release)
+def test_the_readme_is_of_this_very_release(release, path):
     text = (path / "README.txt").read_text()
     words = " ".join(text.split())
     assert max(map(len, text.splitlines())) <= 80
@@ -195,26 +199,26 @@ def test_the_readme_is_of_this_very_release(release, request):
     assert ("it is not in the files that were read" in words) == (release == "totals_alone")
 
 
-def test_an_export_keeps_its_status_and_the_gravest_holds(made, tmp_path):
+def test_an_export_keeps_its_status_and_the_gravest_holds(made, new, tmp_path):
     """One file beside the export's own NOT-FOR-RELEASE, reached by a link; one beside a lesser."""
     for name in ("linked", "lesser"):
         (tmp_path / name).mkdir()
     (tmp_path / "linked" / "T01001.csv").symlink_to(made.census / "T01001.csv")
     (tmp_path / "lesser" / "NOT-FOR-RELEASE").write_text(OutputStatus.SYNTHETIC.line)
-    files = [Path(shutil.copy(made.census / "T02001.csv", tmp_path / "lesser")), tmp_path / "linked" / "T01001.csv"]
-    read_again(made, tmp_path / "new", files=files)
-    assert safetab.open_release(tmp_path / "new").output_status is OutputStatus.TEST_KEY
+    files = [shutil.copy(made.census / "T02001.csv", tmp_path / "lesser"), tmp_path / "linked" / "T01001.csv"]
+    read_again(made, new, files=files)
+    assert safetab.open_release(new).output_status is OutputStatus.TEST_KEY
 
 
-def test_a_status_that_forbids_a_release_goes_wherever_a_file_is_copied(made, tmp_path):
+def test_a_status_that_forbids_a_release_goes_wherever_a_file_is_copied(made, new, tmp_path):
     """Without what lies beside it, without most rows, among other files: every row has it."""
-    rows = (made.census / "T01001.csv").read_text().splitlines()
+    rows = lines_of(made.census / "T01001.csv")
     (tmp_path / "some.csv").write_text("\n".join([rows[0], *rows[5:9], ""]))
     (tmp_path / "published").mkdir()
-    files = [as_published(made.census / "T02001.csv", tmp_path / "published"), tmp_path / "some.csv"]
-    read_again(made, tmp_path / "new", files=files)
-    assert safetab.open_release(tmp_path / "new").output_status is OutputStatus.TEST_KEY
-    done("export", tmp_path / "new", tmp_path / "again", "--form", "census")
+    published = as_published(made.census / "T02001.csv", tmp_path / "published")
+    read_again(made, new, files=[published, tmp_path / "some.csv"])
+    assert safetab.open_release(new).output_status is OutputStatus.TEST_KEY
+    done("export", new, tmp_path / "again", "--form", "census")
     shutil.copy(tmp_path / "again" / "T02001.csv", tmp_path / "published" / "again.csv")
     read_again(made, tmp_path / "newer", files=[tmp_path / "published" / "again.csv"])
     assert (tmp_path / "newer" / "NOT-FOR-RELEASE").read_text() == f"{OutputStatus.TEST_KEY.line}\n"
@@ -261,10 +265,8 @@ def rows_for_programs(release, *of_which):
     return list(csv.DictReader(cli("status", release, "--csv", *of_which).stdout.splitlines()))
 
 
-@BOTH
-def test_the_readable_table_has_words_for_every_status(release, request):
+def test_the_readable_table_has_words_for_every_status(release, path):
     """All groups of two areas, one by one: what programs read as CSV is what people read."""
-    path = request.getfixturevalue(release)
     absent = {"whole": "suppressed", "totals_alone": "not in the files"}[release]
     where = next(row for row in rows_for_programs(path) if row["status"] == absent)
     shown, rows = Counter[tuple[str, str]](), list[dict[str, str]]()
@@ -282,9 +284,7 @@ def test_the_readable_table_has_words_for_every_status(release, request):
     assert (unknown > 0) == (release == "totals_alone")
 
 
-@BOTH
-def test_groups_are_counted_by_status_for_people(release, request):
-    path = request.getfixturevalue(release)
+def test_groups_are_counted_by_status_for_people(release, path):
     expected = Counter(row["status"] for row in rows_for_programs(path))
     counted = Counter[str]()
     for line in done("status", path).splitlines():
@@ -296,70 +296,74 @@ def test_groups_are_counted_by_status_for_people(release, request):
     assert ("Suppressed: nobody" in done("status", path)) == (release == "whole")
 
 
-@BOTH
-def test_an_x_has_words_in_the_readable_table(release, request):
-    path = request.getfixturevalue(release)
-    key = next(key for key, row in numbers_in(path).items() if row["status"] == "withheld" and key[3] == "T01001")
+def withheld_total(path):
+    return next(key for key, row in numbers_in(path).items() if row["status"] == "withheld" and key[3] == "T01001")
+
+
+def test_an_x_has_words_in_the_readable_table(path):
+    key = withheld_total(path)
     shown = statuses_shown(path, "--level", key[0], "--area", key[1], "--group", key[2])
     assert shown == {("withheld", "the files show X in its place"): 1}
     assert "the files show X in its place" in done("status", path, "--level", key[0])
 
 
 def test_a_withheld_number_is_said_to_be_the_choice_of_the_files(whole):
-    key = next(key for key, row in numbers_in(whole).items() if row["status"] == "withheld" and key[3] == "T01001")
-    answer = safetab.open_release(whole).total(
-        key[1], key[2], level=key[0].removeprefix("PR-").lower().replace("usa", "nation")
-    )
+    level, region, code, *_ = withheld_total(whole)
+    level = level.removeprefix("PR-").lower().replace("usa", "nation")
+    answer = safetab.open_release(whole).total(region, code, level=level)
     assert isinstance(answer, Absence)
     assert "the files that were read show X in its place" in str(answer)
 
 
-def test_what_is_not_known_is_left_out_and_named(made, tmp_path):
+def test_what_is_not_known_is_left_out_and_named(made, new, tmp_path):
     rows = rows_of(made.census / "T01001.csv")
     text = as_published(made.census / "T01001.csv", tmp_path).read_text()
     text += '"0100000US","United States","001","All people","5",1\n"0100000US","United States","9876","New","6",1\n'
     text += f'"0600000US4400712345","A town","{rows[0]["POPGROUP"]}","x","7",1\n'
     (tmp_path / "more.csv").write_text(text)
-    output = read_again(made, tmp_path / "new", files=[tmp_path / "more.csv"])
+    output = read_again(made, new, files=[tmp_path / "more.csv"])
     assert "left out: 1 rows of POPGROUP 001, which is not in the lists" in output
     assert "left out: 1 rows of POPGROUP 9876, which is not in the lists" in output
     assert "left out: 1 rows of areas of summary level 060, component 00" in output
-    origin = json.loads((tmp_path / "new" / "official-files.json").read_text())
-    assert origin["popgroups_not_in_the_lists"] == {"001": "All people", "9876": "New"}
-    popgroups = {row["POPGROUP"]: row for row in rows_of(tmp_path / "new" / "popgroups.csv")}
+    assert json_of(new / "official-files.json")["popgroups_not_in_the_lists"] == {"001": "All people", "9876": "New"}
+    popgroups = {row["POPGROUP"]: row for row in rows_of(new / "popgroups.csv")}
     assert popgroups["9876"]["CODES"] == ""
-    known = popgroups[rows[0]["POPGROUP"]]
     pairs = (made.world.parameters / "race-and-ethnicity-code-to-iteration.txt").read_text().split()[1:]
-    assert known["CODES"].split() == sorted(one[5:] for one in pairs if one.startswith(rows[0]["POPGROUP"]))
+    assert popgroups[rows[0]["POPGROUP"]]["CODES"].split() == sorted(
+        one[5:] for one in pairs if one.startswith(rows[0]["POPGROUP"])
+    )
+
+
+BAD = """
+a.csv | GEO_ID,NAME,POPGROUP,POPGROUP_LABEL,T01001_001N;0100000US,US,1010,x,many;nowhere,US,1010,x,5;
+b.json | [["T01001_001N", "POPGROUP", "zip code"], ["5", "1010", "02906"]]
+c.json | [[
+d.csv | a,b;1,2;
+e.csv | GEO_ID,POPGROUP,T03001_001N;0100000US,1010,5;
+f.csv | GEO_ID,POPGROUP,T02001_012N;0100000US,1010,5;
+g.csv | GEO_ID,POPGROUP,T01001_001N;0100000US,1010;
+"""
+"""Files and their lines."""
+SENTENCES = """
+T01001_001N: is neither a whole number nor X: row 2.
+GEO_ID: does not name an area: row 3.
+areas are named by zip code, which is not understood. Ask the API for GEO_ID too.
+it begins like JSON but is not valid JSON. Get it again.
+its form is unknown.
+T03001_001N: is not a column of SafeTab-P, which has T01001, T02001, T02002, T02003.
+T02001_012N: T02001 has 11 lines.
+a row has more or fewer fields than the header
+does not exist
+--confidence: must be a number from 0.5 to 0.999999
+"""
 
 
 def test_all_that_is_wrong_is_said_at_once_and_nothing_is_written(told, tmp_path):
-    bad = {
-        "a.csv": "GEO_ID,NAME,POPGROUP,POPGROUP_LABEL,T01001_001N\n0100000US,US,1010,x,many\nnowhere,US,1010,x,5\n",
-        "b.json": '[["T01001_001N", "POPGROUP", "zip code"], ["5", "1010", "02906"]]',
-        "c.json": "[[",
-        "d.csv": "a,b\n1,2\n",
-        "e.csv": "GEO_ID,POPGROUP,T03001_001N\n0100000US,1010,5\n",
-        "f.csv": "GEO_ID,POPGROUP,T02001_012N\n0100000US,1010,5\n",
-        "g.csv": "GEO_ID,POPGROUP,T01001_001N\n0100000US,1010\n",
-    }  # fmt: skip
-    for name, text in bad.items():
-        (tmp_path / name).write_text(text)
-    files = [tmp_path / name for name in (*bad, "h.csv")]
-    found = told(*files, "--confidence", "2", code=2)
-    for sentence in (
-        "T01001_001N: is neither a whole number nor X: row 2.",
-        "GEO_ID: does not name an area: row 3.",
-        "areas are named by zip code, which is not understood. Ask the API for GEO_ID too.",
-        "it begins like JSON but is not valid JSON. Get it again.",
-        "its form is unknown.",
-        "T03001_001N: is not a column of SafeTab-P, which has T01001, T02001, T02002, T02003.",
-        "T02001_012N: T02001 has 11 lines.",
-        "a row has more or fewer fields than the header",
-        "does not exist",
-        "--confidence: must be a number from 0.5 to 0.999999",
-    ):
-        assert sentence in found
+    files = [tmp_path / name for name, _ in cases_of(BAD)]
+    for file, (_, text) in zip(files, cases_of(BAD), strict=True):
+        file.write_text(text.replace(";", "\n"))
+    found = told(*files, tmp_path / "h.csv", "--confidence", "2", code=2)
+    assert [sentence for sentence in SENTENCES.strip().splitlines() if sentence not in found] == []
 
 
 def test_contradictions_between_tables_are_errors(made, told, tmp_path):
@@ -397,7 +401,7 @@ def test_a_release_that_was_read_is_replaced_and_nothing_else(made, whole):
 
 
 def test_what_somebody_put_into_a_release_that_was_read_stays(made, whole, tmp_path):
-    new = Path(shutil.copytree(whole, tmp_path / "new"))
+    new = shutil.copytree(whole, tmp_path / "new")
     (new / "thesis.txt").write_text("mine")
     again = ("official", *made.tables, new, "--parameters", made.world.parameters, "--overwrite")
     assert "holds what safetab didn't write there: thesis.txt. Move it away" in refused(*again)
@@ -407,25 +411,25 @@ def test_what_somebody_put_into_a_release_that_was_read_stays(made, whole, tmp_p
 
 
 @pytest.mark.needs_2020_files
-def test_the_published_anchors_have_their_margins(spec_2020, tmp_path):
+def test_the_published_anchors_have_their_margins(spec_2020, new, tmp_path):
     anchors = {"3845": 70_697, "3788": 48_321, "1207": 630, "1096": 444, "3839": 4_768_846}
     rows = [["United States", str(count), code, code, "1"] for code, count in anchors.items()]
     header = ["NAME", "T01001_001N", "POPGROUP", "POPGROUP", "us"]
     (tmp_path / "anchors.json").write_text(json.dumps([header, *rows]))
-    done("official", tmp_path / "anchors.json", tmp_path / "new", "--parameters", spec_2020)
-    release = safetab.open_release(tmp_path / "new")
+    done("official", tmp_path / "anchors.json", new, "--parameters", spec_2020)
+    release = safetab.open_release(new)
     for code, count in anchors.items():
         total = release.total("1", code, level="nation")
         assert (total.value, total.margin_of_error) == (count, 20)
         assert "the margin of error is 3 to 20" in str(total)
 
 
-def test_lines_that_no_file_has_are_no_numbers(made, tmp_path):
+def test_lines_that_no_file_has_are_no_numbers(made, new, tmp_path):
     row = next(row for row in rows_of(made.census / "T02001.csv") if row["T02001_003N"] != "X" != row["T02001_001N"])
     header = "GEO_ID,POPGROUP,T02001_001N,T02001_003N\n"
     cells = ",".join(row[name] for name in ("GEO_ID", "POPGROUP", "T02001_001N", "T02001_003N"))
     (tmp_path / "some.csv").write_text(f"{header}{cells}\n")
-    read_again(made, tmp_path / "new", files=[tmp_path / "some.csv"])
-    found = {key[3:]: (one["count"], one["margin_of_error"]) for key, one in numbers_in(tmp_path / "new").items()}
+    read_again(made, new, files=[tmp_path / "some.csv"])
+    found = {key[3:]: (one["count"], one["margin_of_error"]) for key, one in numbers_in(new).items()}
     total, boys = ((int(row[f"{name}N"]), int(row[f"{name}M"])) for name in ("T02001_001", "T02001_003"))
     assert found == {("T01001", 1): total, ("T02001", 1): total, ("T02001", 3): boys}
