@@ -20,7 +20,11 @@ typer.main.get_command = cache(typer.main.get_command)
 PROJECT = Path(__file__).parents[1]
 SMALL_EXAMPLE = PROJECT / "examples" / "small"
 SHARED = PROJECT.parent / "shared"
-SUITES = {"slow": ("slow", "seeds(", "stored_formats"), "spark": ("spark", "SPARK_MARKS"), "browser": ("browser",)}
+SUITES = {
+    "slow": ("slow", "seeds(", "later(", "stored_formats"),
+    "spark": ("spark", "SPARK_MARKS"),
+    "browser": ("browser",),
+}
 """What a module has that belongs to a suite: the name of its marker, or of what marks for it."""
 
 
