@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from benchmarks.censuses import Census
 from benchmarks.commands import measured_program
 from benchmarks.runs import BenchmarkRun, run_of
-from safetab.dialects.bureau.cef.layout import COUNTS, PERSON, UNIT, LineLayout
+from safetab.inputs.bureau.cef.layout import COUNTS, PERSON, UNIT, LineLayout
 
 MOST_CPU = 1.5
 """Times that of the same people as text."""

@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from safetab.census.areas import NO_ENTITY
-from safetab.census.groups import iteration_map_of
-from safetab.planning.planner import plan_of, read_public_files
-from safetab.planning.run_plan import LevelPlan
-from safetab.products.bureau_columns import RACE_COLUMNS
-from safetab.products.record import NO_CODE
+from safetab.core.algorithm.run_plan import LevelPlan
+from safetab.inputs.planning.planner import plan_of, read_public_files
+from safetab.model.census.areas import NO_ENTITY
+from safetab.model.census.groups import iteration_map_of
+from safetab.model.products.bureau_columns import RACE_COLUMNS
+from safetab.model.products.record import NO_CODE
 
 CODE_COLUMNS = (*RACE_COLUMNS, "QSPAN")
 CHECK_PRIME = 1_000_003

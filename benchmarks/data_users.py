@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import safetab
-from safetab.estimates.estimate import Absence
+from safetab.release.estimates.estimate import Absence
 
 T = TypeVar("T")
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from playwright.sync_api import CDPSession, Page, sync_playwright
 
-from safetab.explorer.explore import ExplorerRequest, write_explorer
+from safetab.apps.explorer.explore import ExplorerRequest, write_explorer
 
 OPENING = {
     "Wanted margin of error, {unit}": ("5", "40", "7", "300", "11"),

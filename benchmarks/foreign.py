@@ -72,7 +72,7 @@ def _foreign(folder: Path) -> Path:
     shutil.rmtree(made, ignore_errors=True)
     parameters = made / "parameters"
     parameters.mkdir(parents=True)
-    shipped = files("safetab.synthetic.specified") / "ons" / "census.toml"
+    shipped = files("safetab.apps.synthetic.specified") / "ons" / "census.toml"
     (parameters / "census.toml").write_bytes(shipped.read_bytes())
     for name, rows in (("oa-lookup.csv", _areas()), ("ethnic-group.csv", _codes())):
         with (parameters / name).open("w", encoding="utf-8", newline="") as file:

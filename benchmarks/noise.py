@@ -18,18 +18,18 @@ from fractions import Fraction
 import numpy as np
 import opendp.prelude as dp
 
-from safetab.census.census import PopulationGroupLevel
-from safetab.census.sensitivity import Sensitivity
-from safetab.dialects.bureau.us_census import DETAILED, US
-from safetab.distributions.discrete_gaussian import DiscreteGaussian
-from safetab.distributions.discrete_laplace import DiscreteLaplace
-from safetab.mechanisms.noisy_count import indices_whose_noise_may_exceed, noisy_count
-from safetab.privacy.addressed_bits import AddressedBits
-from safetab.privacy.calibration import Noise, PrivacyDefinition, Stage
-from safetab.privacy.exact_counts import ExactCounts
-from safetab.privacy.ledger import DrawingRight, Ledger
-from safetab.privacy.measurement_event import MeasurementEvent
-from safetab.products.safetab_p.safetab_p import PERSONS, SAFETAB_P, TOTAL
+from safetab.core.mechanisms.noisy_count import indices_whose_noise_may_exceed, noisy_count
+from safetab.core.noise.discrete_gaussian import DiscreteGaussian
+from safetab.core.noise.discrete_laplace import DiscreteLaplace
+from safetab.core.privacy.addressed_bits import AddressedBits
+from safetab.core.privacy.calibration import Noise, PrivacyDefinition, Stage
+from safetab.core.privacy.exact_counts import ExactCounts
+from safetab.core.privacy.ledger import DrawingRight, Ledger
+from safetab.core.privacy.measurement_event import MeasurementEvent
+from safetab.model.census.census import PopulationGroupLevel
+from safetab.model.census.sensitivity import Sensitivity
+from safetab.model.products.safetab_p.safetab_p import PERSONS, SAFETAB_P, TOTAL
+from safetab.model.us.us_census import DETAILED, US
 
 DRAWS, OPENDP_DRAWS, REPEATS = 1 << 20, 1_000, 60  # ours: as many as a run draws at once; both take about 10 ms
 EMPTY_GROUPS = 266_586_338

@@ -14,16 +14,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 
-from safetab.dialects.bureau.us_census import DETAILED, US
-from safetab.dialects.configuration import read_config
-from safetab.dialects.public_files import read_public_lists
-from safetab.synthetic.demo_census import write_demo_census
+from safetab.apps.synthetic.demo_census import write_demo_census
+from safetab.inputs.configuration import read_config
+from safetab.inputs.public_files import read_public_lists
+from safetab.model.us.us_census import DETAILED, US
 
 ROWS = 10_000_000
 READ = """
 import resource, sys
 from pathlib import Path
-from safetab.pipeline.official import OfficialRequest, read_official_release
+from safetab.apps.bureau.official import OfficialRequest, read_official_release
 file, parameters, new = map(Path, sys.argv[1:])
 read_official_release([file], new, OfficialRequest(parameters))
 spent = resource.getrusage(resource.RUSAGE_SELF)

@@ -13,7 +13,7 @@ from pathlib import Path
 import duckdb
 
 from benchmarks.censuses import THREADS
-from safetab.products.safetab_p.safetab_p import PERSON_RECORD
+from safetab.model.products.safetab_p.safetab_p import PERSON_RECORD
 
 
 def person_source(data: Path) -> str:

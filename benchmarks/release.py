@@ -16,25 +16,25 @@ from pathlib import Path
 
 import numpy as np
 
-from safetab.census.areas import Areas
-from safetab.dialects.bureau.block_areas import Blocks, areas_of_blocks
-from safetab.dialects.bureau.us_census import US, US_PASS
-from safetab.outputs.manifest import RunFacts, write_manifest, write_release_log
-from safetab.outputs.pass_files import PassFiles
-from safetab.planning.planner import PublicFiles, plan_of, read_public_files
-from safetab.planning.run_plan import LevelPlan, RunPlan
-from safetab.privacy.calibration import Stage
-from safetab.privacy.output_status import OutputStatus
-from safetab.release.checks.output_checks import OutputChecks
-from safetab.release.checksums import write_checksums
-from safetab.release.coterminous import coterminous_sets
-from safetab.release.documents import ReleaseFacts
-from safetab.release.release_options import CoterminousOptions, ReleaseOptions
-from safetab.release.release_universe import universe_of_run
-from safetab.release.write_release import write_release
-from safetab.reports.report import report_file
-from safetab.synthetic.demo_census import write_demo_census
-from safetab.tabulation.measurements import Measurements
+from safetab.apps.synthetic.demo_census import write_demo_census
+from safetab.core.algorithm.measurements import Measurements
+from safetab.core.algorithm.run_plan import LevelPlan, RunPlan
+from safetab.core.privacy.calibration import Stage
+from safetab.core.privacy.output_status import OutputStatus
+from safetab.inputs.planning.planner import PublicFiles, plan_of, read_public_files
+from safetab.model.census.areas import Areas
+from safetab.model.us.block_areas import Blocks, areas_of_blocks
+from safetab.model.us.us_census import US, US_PASS
+from safetab.release.files.checks.output_checks import OutputChecks
+from safetab.release.files.checksums import write_checksums
+from safetab.release.files.coterminous import coterminous_sets
+from safetab.release.files.documents import ReleaseFacts
+from safetab.release.files.release_options import CoterminousOptions, ReleaseOptions
+from safetab.release.files.release_universe import universe_of_run
+from safetab.release.files.write_release import write_release
+from safetab.release.outputs.manifest import RunFacts, write_manifest, write_release_log
+from safetab.release.outputs.pass_files import PassFiles
+from safetab.release.report.report import report_file
 
 GROUPS_AT_ONCE = 1 << 18
 STATES, COUNTIES, TRACTS, BLOCKS = 51, 60, 27, 97  # about the nation's: 3,060 counties, 82,620 tracts, 8 million blocks

@@ -12,13 +12,13 @@ from itertools import pairwise
 
 import numpy as np
 
-from safetab.dialects.bureau.us_census import US
-from safetab.distributions.discrete_gaussian import DiscreteGaussian
-from safetab.distributions.weighted_sum import FloatTails
-from safetab.estimates.noise import Guess, LinearForm, Measured, combined
-from safetab.privacy.calibration import Stage
-from safetab.products.product import Shape
-from safetab.products.safetab_p.safetab_p import PERSONS
+from safetab.core.noise.discrete_gaussian import DiscreteGaussian
+from safetab.core.noise.weighted_sum import FloatTails
+from safetab.core.privacy.calibration import Stage
+from safetab.model.products.product import Shape
+from safetab.model.products.safetab_p.safetab_p import PERSONS
+from safetab.model.us.us_census import US
+from safetab.release.estimates.noise import Guess, LinearForm, Measured, combined
 
 CONFIDENCE = Fraction(19, 20)
 STAGE_1, STAGE_2 = DiscreteGaussian(Fraction(15000, 53)), DiscreteGaussian(Fraction(5000, 159))  # counties, 2020

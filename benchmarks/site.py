@@ -13,17 +13,17 @@ import tempfile
 from pathlib import Path
 
 from benchmarks.release import big_plan, write_measurements
-from safetab.privacy.output_status import OutputStatus
-from safetab.release.checksums import write_checksums
-from safetab.release.documents import ReleaseFacts
-from safetab.release.release_options import ReleaseOptions
-from safetab.release.release_universe import universe_of_run
-from safetab.release.write_release import write_release
+from safetab.core.privacy.output_status import OutputStatus
+from safetab.release.files.checksums import write_checksums
+from safetab.release.files.documents import ReleaseFacts
+from safetab.release.files.release_options import ReleaseOptions
+from safetab.release.files.release_universe import universe_of_run
+from safetab.release.files.write_release import write_release
 
 BUILD = """
 import resource, sys
 from pathlib import Path
-from safetab.website.write_site import write_site
+from safetab.apps.website.write_site import write_site
 made = write_site(Path(sys.argv[1]), Path(sys.argv[2]), overwrite=True)
 spent = resource.getrusage(resource.RUSAGE_SELF)
 print(f"{made.numbers:,} numbers in {made.files:,} files, {made.bytes_in_all / 1e6:.0f} MB,", end=" ")

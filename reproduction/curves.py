@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from safetab.tuning.paper import stage_2_noise, suppression_threshold
+from safetab.inputs.tuning.paper import stage_2_noise, suppression_threshold
 
 
 def suppression_curve(budget: Fraction) -> tuple[tuple[float, float], ...]:

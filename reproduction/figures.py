@@ -10,8 +10,8 @@ from statistics import NormalDist
 from reproduction.curves import bias_curve, suppression_curve
 from reproduction.line_chart import Axis, Chart, Line
 from reproduction.noise_comparison import Scope
-from safetab.planning.plan_json import exact
-from safetab.tuning.paper import (
+from safetab.core.guarantees.plan_json import exact
+from safetab.inputs.tuning.paper import (
     SUPPRESSION_CHANCE,
     THRESHOLD_BUDGETS,
     suppression_threshold,

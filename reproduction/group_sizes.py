@@ -1,7 +1,7 @@
 """`python -m reproduction.group_sizes CENSUS`: how large the groups of a synthetic census are, for the explorer's page.
 
 CENSUS is what `safetab synthesize CENSUS --people 334735155 --us` writes. People of such a census do not exist, so their
-numbers may be public. Writes src/safetab/dialects/bureau/group_sizes.json; the same census gives the same bytes.
+numbers may be public. Writes src/safetab/model/us/group_sizes.json; the same census gives the same bytes.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from tempfile import TemporaryDirectory
 import numpy as np
 from numpy.typing import NDArray
 
+from safetab.core.algorithm.run_plan import LevelPlan
+from safetab.core.privacy.exact_counts import ExactCounts
 from safetab.foundation.progress import NoProgress
-from safetab.pipeline.guards import backend_of
-from safetab.pipeline.inputs import checked_engine, read_inputs
-from safetab.pipeline.options import RunOptions
-from safetab.planning.run_plan import LevelPlan
-from safetab.privacy.exact_counts import ExactCounts
+from safetab.runs.guards import backend_of
+from safetab.runs.inputs import checked_engine, read_inputs
+from safetab.runs.options import RunOptions
 
 FILE = Path(__file__).parents[1] / "src" / "safetab" / "dialects" / "bureau" / "group_sizes.json"
 EACH_SIZE_UP_TO = 20

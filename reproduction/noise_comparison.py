@@ -10,15 +10,15 @@ from functools import cache, cached_property
 from math import sqrt
 
 from reproduction.loss_distributions import Counts, LossDistribution, together
-from safetab.census.census import PopulationGroupLevel
-from safetab.dialects.bureau.us_census import DETAILED, US, US_PASS
-from safetab.distributions.discrete_gaussian import DiscreteGaussian
-from safetab.distributions.discrete_laplace import DiscreteLaplace
-from safetab.planning.level_design import CONFIDENCE
-from safetab.privacy.calibration import Stage
-from safetab.privacy.composition import epsilon_of_rho, rho_of_epsilon
+from safetab.core.algorithm.level_design import CONFIDENCE
+from safetab.core.noise.discrete_gaussian import DiscreteGaussian
+from safetab.core.noise.discrete_laplace import DiscreteLaplace
+from safetab.core.privacy.calibration import Stage
+from safetab.core.privacy.composition import epsilon_of_rho, rho_of_epsilon
+from safetab.inputs.tuning.questions import LevelNoises, least_decimal
+from safetab.model.census.census import PopulationGroupLevel
+from safetab.model.us.us_census import DETAILED, US, US_PASS
 from safetab.tuning import Tuning, compare_noises
-from safetab.tuning.questions import LevelNoises, least_decimal
 
 Saving = Callable[[float], float]
 FEWEST_DIGITS, MOST_DIGITS = 1.0, 40.0

@@ -12,15 +12,22 @@ from flint import arb
 from reproduction.curves import bias_curve, suppression_curve
 from reproduction.figures import continuous_bias, continuous_suppression
 from reproduction.noise_comparison import Scope, digits_where
-from safetab.census.census import PopulationGroupLevel
-from safetab.dialects.bureau.us_census import DETAILED, US
-from safetab.distributions.discrete_gaussian import DiscreteGaussian
-from safetab.planning.level_design import CONFIDENCE
-from safetab.planning.plan_json import exact
-from safetab.privacy.reference import loss_text
+from safetab.core.algorithm.level_design import CONFIDENCE
+from safetab.core.guarantees.plan_json import exact
+from safetab.core.noise.discrete_gaussian import DiscreteGaussian
+from safetab.core.privacy.reference import loss_text
+from safetab.inputs.tuning.paper import (
+    GAMMA,
+    STABILITY,
+    THRESHOLD_BUDGETS,
+    margin_table,
+    threshold_table,
+    to_three_decimals,
+)
+from safetab.inputs.tuning.questions import PAPER_CONSTANT
+from safetab.model.census.census import PopulationGroupLevel
+from safetab.model.us.us_census import DETAILED, US
 from safetab.tuning import Tuning, compare_noises, multiplicities
-from safetab.tuning.paper import GAMMA, STABILITY, THRESHOLD_BUDGETS, margin_table, threshold_table, to_three_decimals
-from safetab.tuning.questions import PAPER_CONSTANT
 
 _DELTA_DIGITS = (2, 5, 8, 10, 12, 15, 20, 25)
 

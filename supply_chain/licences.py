@@ -67,7 +67,7 @@ def page() -> str:
 
 
 _OUTLINES = """
-## Data in the program (`safetab/website/outlines`)
+## Data in the program (`safetab/apps/website/outlines`)
 
 Maps have simplified outlines of U.S. states and counties, which `make outlines` makes. Source: """
 _HEAD = """# Licences

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from docs.generated.schemas import DRAFT, Schema
 from safetab.cli.settings import flag_of
-from safetab.pipeline.declared_options import SETTINGS
+from safetab.runs.declared_options import SETTINGS
 
 TEXT: Schema = {"type": "string"}
 WHOLE: Schema = {"type": "integer"}

@@ -5,14 +5,12 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from safetab.config.run_config import ReaderKind, budget_key, measured_levels, threshold_key
-from safetab.dialects.bureau.config_file import READER_KEY
-from safetab.dialects.bureau.states import US_STATES
-from safetab.dialects.bureau.us_census import US
-from safetab.privacy.calibration import PrivacyDefinition
-from safetab.products.all_products import PRODUCTS
-from safetab.products.product import Product
-from safetab.specification.kinds import (
+from safetab.core.privacy.calibration import PrivacyDefinition
+from safetab.inputs.bureau.config_file import READER_KEY
+from safetab.model.config.run_config import ReaderKind, budget_key, measured_levels, threshold_key
+from safetab.model.products.all_products import PRODUCTS
+from safetab.model.products.product import Product
+from safetab.model.specification.kinds import (
     MOST_PATTERN,
     Boolean,
     Kind,
@@ -25,7 +23,9 @@ from safetab.specification.kinds import (
     Value,
     Whole,
 )
-from safetab.specification.values import INHERITED, SPECIFICATION
+from safetab.model.specification.values import INHERITED, SPECIFICATION
+from safetab.model.us.states import US_STATES
+from safetab.model.us.us_census import US
 
 Schema = dict[str, Any]
 DRAFT = "https://json-schema.org/draft/2020-12/schema"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from safetab.specification.checks import MOST_CLASSIFICATIONS, MOST_GROUP_LEVELS, MOST_LABELS
-from safetab.specification.keys import DETAIL, NAME, TEXT
-from safetab.specification.kinds import (
+from safetab.model.specification.checks import MOST_CLASSIFICATIONS, MOST_GROUP_LEVELS, MOST_LABELS
+from safetab.model.specification.keys import DETAIL, NAME, TEXT
+from safetab.model.specification.kinds import (
     MOST_DIGITS,
     MOST_PATTERN,
     Key,
@@ -17,8 +17,8 @@ from safetab.specification.kinds import (
     Text,
     in_sentence,
 )
-from safetab.specification.table_checks import MOST_CELLS, MOST_FAMILIES, MOST_SHAPES, MOST_VALUES
-from safetab.specification.values import MOST_CODE_BYTES, MOST_COLUMNS, SPECIFICATION
+from safetab.model.specification.table_checks import MOST_CELLS, MOST_FAMILIES, MOST_SHAPES, MOST_VALUES
+from safetab.model.specification.values import MOST_CODE_BYTES, MOST_COLUMNS, SPECIFICATION
 
 _PLURALS = {
     "a text of one line": "texts",

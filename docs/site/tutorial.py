@@ -9,7 +9,7 @@ from typing import Any
 
 import safetab
 from docs.site.notebook import Cell, run_notebook
-from safetab.synthetic.demo_census import write_demo_census
+from safetab.apps.synthetic.demo_census import write_demo_census
 
 _WHERE_IT_IS = (
     "*This page is the notebook `docs/tutorial/using-a-release.ipynb`, run from beginning to end when the site was"

@@ -30,37 +30,37 @@ from typing import TYPE_CHECKING, Literal, Unpack
 from safetab.foundation.argument_types import python_function, warn_of_older_name
 from safetab.foundation.failures import RunFailed
 from safetab.foundation.findings import VERSION, Finding, InvalidInput
-from safetab.pipeline.declared_options import ASSESS, COMPARE, RERELEASE, RUN, VALIDATE, shows
+from safetab.runs.declared_options import ASSESS, COMPARE, RERELEASE, RUN, VALIDATE, shows
 
 if TYPE_CHECKING:
     from safetab import tuning
-    from safetab.assessment.accuracy_files import AccuracySummary
-    from safetab.auditing.verdicts import AuditReport
-    from safetab.comparison.compare import ComparisonSummary
-    from safetab.comparison.written_tables import OpenedComparison
-    from safetab.estimates.estimate import Absence, Difference, Estimate
-    from safetab.estimates.open_release import Release
-    from safetab.estimates.ratio import Ratio
-    from safetab.estimates.results import Answers, Areas, Found, Groups, GroupTable, Statuses
+    from safetab.apps.accuracy.accuracy_files import AccuracySummary
+    from safetab.apps.audit.verdicts import AuditReport
+    from safetab.apps.bureau.cef_tables import ConvertedCef
+    from safetab.apps.compare.compare import ComparisonSummary
+    from safetab.apps.compare.written_tables import OpenedComparison
+    from safetab.apps.website.write_site import SiteSummary
+    from safetab.cli.functions.curator import blocks_with_units, check_spend_log, convert, merge_spend_logs, spend
+    from safetab.cli.functions.demo import demo
+    from safetab.cli.functions.documentation import docs
+    from safetab.cli.functions.made_up import MadeUp, new, synthesize
+    from safetab.cli.functions.releases import new_key, official, registry, report, sign, site, verify
+    from safetab.cli.functions.studies import audit, diff, explore, lists
+    from safetab.core.algorithm.run_plan import RunPlan
     from safetab.foundation.result_tables import Findings
-    from safetab.functions.curator import blocks_with_units, check_spend_log, convert, merge_spend_logs, spend
-    from safetab.functions.demo import demo
-    from safetab.functions.documentation import docs
-    from safetab.functions.made_up import MadeUp, new, synthesize
-    from safetab.functions.releases import new_key, official, registry, report, sign, site, verify
-    from safetab.functions.studies import audit, diff, explore, lists
-    from safetab.pipeline.cef_tables import ConvertedCef
-    from safetab.pipeline.declared_options import DeclaredOption
-    from safetab.pipeline.given_options import GivenAccuracy, GivenCompare, GivenRerelease, GivenRun, GivenValidate
-    from safetab.pipeline.options import RunOptions
-    from safetab.pipeline.rerelease import RereleaseSummary
-    from safetab.pipeline.run import RunSummary
-    from safetab.pipeline.spend_log.accounts_shown import AccountsOfLog
-    from safetab.planning.parameter_difference import ParameterDifference
-    from safetab.planning.run_plan import RunPlan
-    from safetab.release.checks.verification import Verification
-    from safetab.release.official.write_official import OfficialSummary
-    from safetab.website.write_site import SiteSummary
+    from safetab.inputs.planning.parameter_difference import ParameterDifference
+    from safetab.release.estimates.estimate import Absence, Difference, Estimate
+    from safetab.release.estimates.open_release import Release
+    from safetab.release.estimates.ratio import Ratio
+    from safetab.release.estimates.results import Answers, Areas, Found, Groups, GroupTable, Statuses
+    from safetab.release.files.checks.verification import Verification
+    from safetab.release.files.official.write_official import OfficialSummary
+    from safetab.runs.declared_options import DeclaredOption
+    from safetab.runs.given_options import GivenAccuracy, GivenCompare, GivenRerelease, GivenRun, GivenValidate
+    from safetab.runs.options import RunOptions
+    from safetab.runs.rerelease import RereleaseSummary
+    from safetab.runs.run import RunSummary
+    from safetab.runs.spend_log.accounts_shown import AccountsOfLog
 
 __version__ = VERSION
 
@@ -126,7 +126,7 @@ def validate(
         options: All options together, in place of those below.
     """
     from safetab.foundation.result_tables import Findings
-    from safetab.pipeline.inputs import validate_files
+    from safetab.runs.inputs import validate_files
 
     return Findings(validate_files(Path(parameters), Path(data), _options(VALIDATE, options, given)))
 
@@ -147,8 +147,8 @@ def plan(parameters: str | Path, data: str | Path | None = None, totals: str | P
         data: Needed for a U.S. census alone: the directory with its GRF-C, or the .ini file of a CEF.
         totals: A release whose totals choose the tables of households, instead of a file of totals in `data`.
     """
-    from safetab.pipeline.inputs import given_totals
-    from safetab.planning.planner import plan_of_files
+    from safetab.inputs.planning.planner import plan_of_files
+    from safetab.runs.inputs import given_totals
 
     read = Path(parameters) / "DATA" if data is None else Path(data)  # a specification reads nothing there
     given = None if totals is None else given_totals(Path(totals), read)
@@ -180,7 +180,7 @@ def run(
         out: The directory to make; it appears whole or not at all.
         options: All options together, in place of those below.
     """
-    from safetab.pipeline.run import run_files
+    from safetab.runs.run import run_files
 
     return run_files(Path(parameters), Path(data), Path(out), _options(RUN, options, given))
 
@@ -208,7 +208,7 @@ def rerelease(
         overwrite: Replace `new` if it exists.
     """
     from safetab.foundation.files import whole_path
-    from safetab.pipeline.rerelease import RereleaseRequest, rerelease_files
+    from safetab.runs.rerelease import RereleaseRequest, rerelease_files
 
     request = RereleaseRequest.of(geography, **given)
     return rerelease_files(whole_path(Path(out)), whole_path(Path(new)), request, overwrite=overwrite)
@@ -227,7 +227,7 @@ def open_release(path: str | Path) -> Release:
     Args:
         path: OUT of a run, or OUT/release.
     """
-    from safetab.estimates.open_release import open_release as opened
+    from safetab.release.estimates.open_release import open_release as opened
 
     return opened(path)
 
@@ -248,7 +248,7 @@ def export(
         overwrite: Replace `folder` if it holds an earlier export.
     """
     from safetab.foundation.files import whole_path
-    from safetab.release.export import ExportForm, export_csv
+    from safetab.release.files.export import ExportForm, export_csv
 
     return export_csv(Path(path), whole_path(Path(folder)), ExportForm(form), overwrite=overwrite)
 
@@ -304,7 +304,7 @@ def accuracy(  # noqa: PLR0913 - what the command takes
         confidential: The records may be of real people; the curator keeps the report confidential.
         options: All options together, in place of those below.
     """
-    from safetab.assessment.accuracy_files import AccuracyRequest, accuracy_files
+    from safetab.apps.accuracy.accuracy_files import AccuracyRequest, accuracy_files
 
     other = None if against is None else Path(against)
     request = AccuracyRequest(runs, other, confidential, _options(ASSESS, options, given))
@@ -326,8 +326,8 @@ def compare(
         data: The directory with the records of synthetic people (of a U.S. census with its GRF-C too).
         out: The directory to make.
     """
-    from safetab.comparison.compare import compare_files
-    from safetab.comparison.world import CompareRequest
+    from safetab.apps.compare.compare import compare_files
+    from safetab.apps.compare.world import CompareRequest
 
     return compare_files(Path(parameters), Path(data), Path(out), CompareRequest.of(**given))
 
@@ -341,13 +341,13 @@ def open_comparison(path: str | Path) -> OpenedComparison:
     Args:
         path: OUT of a comparison.
     """
-    from safetab.comparison.written_tables import open_comparison as opened
+    from safetab.apps.compare.written_tables import open_comparison as opened
 
     return opened(Path(path))
 
 
 def _options(declared: Iterable[DeclaredOption], options: RunOptions | None, given: Mapping[str, object]) -> RunOptions:
-    from safetab.pipeline.options import RunOptions
+    from safetab.runs.options import RunOptions
 
     if options is not None and given:
         raise TypeError("give options=RunOptions(...), or the options one by one, not both.")

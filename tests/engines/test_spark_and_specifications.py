@@ -22,7 +22,7 @@ from tests.worlds.specified.nz_case import write_nz_case
 from tests.worlds.specified.random_world import write_foreign_world
 from tests.worlds.specified.small_world import PEOPLE, nz_keys, of_units, write_specification
 
-backends = pytest.importorskip("safetab.engines.spark.backend", reason="PySpark is optional")
+backends = pytest.importorskip("safetab.counting.spark.backend", reason="PySpark is optional")
 
 WORLDS = dict(
     values_of("""

@@ -2,9 +2,9 @@
 
 Contract: what a release holds depends on the records only through `noisy_count`. So whatever chooses, suppresses, orders or
 words a number works with noisy or public numbers. These files alone may name `ExactCounts.confidential_counts`:
-- `privacy/exact_counts.py` defines them, and makes of them only other exact counts;
-- `mechanisms/noisy_count.py` adds the noise that was charged for, the one way to a release;
-- `engines/spark/counter.py` counts, and decides only what is counted ahead (docs/privacy.md#counted-once);
+- `core/privacy/exact_counts.py` defines them, and makes of them only other exact counts;
+- `core/mechanisms/noisy_count.py` adds the noise that was charged for, the one way to a release;
+- `counting/spark/counter.py` counts, and decides only what is counted ahead (docs/privacy.md#counted-once);
 - `assessment/`, `comparison/` and `auditing/` compare with the truth, and no release is made of what they find.
 
 The test looks for the name. It can't see what `indices` say: which groups have a record is as confidential as the counts.
@@ -20,14 +20,14 @@ from tests.conftest import PROJECT
 SOURCE = PROJECT / "src" / "safetab"
 NAME = "confidential_counts"
 READERS = {
-    "privacy/exact_counts.py",
-    "mechanisms/noisy_count.py",
-    "engines/spark/counter.py",
-    "assessment/assess.py",
-    "assessment/truth.py",
-    "auditing/audited_runs.py",
-    "auditing/loss_bound.py",
-    "comparison/tables/counted_census.py",
+    "core/privacy/exact_counts.py",
+    "core/mechanisms/noisy_count.py",
+    "counting/spark/counter.py",
+    "runs/observed/assess.py",
+    "runs/observed/truth.py",
+    "apps/audit/audited_runs.py",
+    "apps/audit/loss_bound.py",
+    "apps/compare/tables/counted_census.py",
 }
 """The files that may read exact counts. To add one, write in the contract above why no release depends on it."""
 
@@ -83,4 +83,4 @@ def test_a_selector_that_reads_exact_counts_is_refused(tmp_path, large):
     shutil.copytree(SOURCE / "tabulation", planted.parent, ignore=shutil.ignore_patterns("__pycache__"))
     assert readers(tmp_path) == set()
     planted.write_text(planted.read_text() + SELECTOR.format(large=large))
-    assert readers(tmp_path) - READERS == {"tabulation/tabulate_level.py"}
+    assert readers(tmp_path) - READERS == {"core/algorithm/tabulate_level.py"}

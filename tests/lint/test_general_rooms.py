@@ -23,19 +23,19 @@ AMERICAN_ROOMS = [
     dialects | the Bureau's, and the doors to it
     synthetic | a made-up U.S. census
     auditing | worlds in the Bureau's files, spelled apart from the program on purpose
-    products/bureau_columns.py
+    model/products/bureau_columns.py
     products/safetab_p
     products/safetab_h
-    engines/local/cef.py
-    pipeline/cef_tables.py
-    pipeline/official.py
+    counting/local/cef.py
+    apps/bureau/cef_tables.py
+    apps/bureau/official.py
     release/official
-    release/census_form.py
-    tuning/paper.py | the paper's tables
+    release/files/census_form.py
+    inputs/tuning/paper.py | the paper's tables
     cli/commands/synthetic_commands.py
     cli/commands/demo.py
-    functions/demo.py
-    functions/made_up.py
+    cli/functions/demo.py
+    cli/functions/made_up.py
     cli/commands/synthesize.py
     """
     )
@@ -57,8 +57,8 @@ TEXTS = {
 """Texts that are American if they stand alone."""
 
 EXCEPTIONS = {
-    "pipeline/spend_log/log_lines.py": '"state"',  # the log's key for the state of a run
-    "privacy/output_status.py": "published by the Census Bureau",  # the status of the Bureau's own numbers
+    "runs/spend_log/log_lines.py": '"state"',  # the log's key for the state of a run
+    "core/privacy/output_status.py": "published by the Census Bureau",  # the status of the Bureau's own numbers
 }
 """Files, and texts in them that are meant."""
 
@@ -146,7 +146,7 @@ def test_every_american_room_exists(room):
             'level = census.area_level("COUNTY")'
             'if kind.name == "state":\n    pass'
             'passes = ("us", "pr")'
-            "from safetab.dialects.bureau.us_census import US"
+            "from safetab.model.us.us_census import US"
             "most = config.max_race_codes"
             "DETAILED = 2"
             'name = "in Alabama and Texas"'

@@ -60,34 +60,34 @@ def test_the_package_keeps_to_its_rules(package):
     ("module", "planted", "broken"),
     cases_of(
         """
-        engines/encoding.py | import duckdb | duckdb
-        engines/local/engine.py | import duckdb | duckdb
-        engines/spark/session.py | import duckdb | duckdb
+        counting/encoding.py | import duckdb | duckdb
+        counting/local/engine.py | import duckdb | duckdb
+        counting/spark/session.py | import duckdb | duckdb
         cli/accounts.py | def late(): import duckdb | duckdb
-        assessment/theory.py | import pyspark | pyspark
-        engines/contract.py | from pyspark.sql import SparkSession | pyspark
-        pipeline/guards.py | import py4j.java_gateway | pyspark
-        comparison/attacks/solver.py | def late(): from ortools.sat.python import cp_model | or_tools
-        release/write_release.py | import safetab.engines.encoding | outputs rerelease
-        estimates/estimate.py | import safetab.readers.record_files | outputs rerelease
-        release/export.py | import safetab.dialects.bureau.grfc | outputs
-        website/write_site.py | import safetab.dialects.bureau.cef.state_records | outputs
-        outputs/manifest.py | import safetab.dialects.configuration | outputs rerelease
-        estimates/noise.py | import safetab.dialects.public_files | outputs rerelease
-        reports/report.py | import safetab.dialects.own_records | outputs rerelease
-        pipeline/rerelease.py | import safetab.dialects.bureau.cef.state_records | rerelease
-        pipeline/rerelease.py | import safetab.mechanisms.noisy_count | rerelease
-        pipeline/rerelease.py | import safetab.readers.record_files | rerelease
-        census/areas.py | import safetab.products.record | circles layers
-        census/census.py | import safetab.dialects.known_census | circles layers
-        readers/delimited.py | import safetab.dialects.bureau.us_census | circles layers
-        config/run_config.py | import safetab.dialects.bureau.states | circles layers
-        products/product.py | import safetab.dialects.known_census | circles layers
-        dialects/bureau/us_census.py | import safetab.readers.delimited | outputs value
-        dialects/bureau/geo_ids.py | import safetab.dialects.bureau.public_lists | outputs value
-        estimates/noise.py | import safetab.estimates.estimate | circles
-        release/numbers/level_numbers.py | def late(): import safetab.release.write_release | circles
-        engines/contract.py | import safetab.engines.local.engine | circles
+        runs/observed/theory.py | import pyspark | pyspark
+        counting/contract.py | from pyspark.sql import SparkSession | pyspark
+        runs/guards.py | import py4j.java_gateway | pyspark
+        apps/compare/attacks/solver.py | def late(): from ortools.sat.python import cp_model | or_tools
+        release/files/write_release.py | import safetab.counting.encoding | outputs rerelease
+        release/estimates/estimate.py | import safetab.inputs.records.record_files | outputs rerelease
+        release/files/export.py | import safetab.inputs.bureau.grfc | outputs
+        apps/website/write_site.py | import safetab.inputs.records.cef.state_records | outputs
+        release/outputs/manifest.py | import safetab.inputs.configuration | outputs rerelease
+        release/estimates/noise.py | import safetab.inputs.public_files | outputs rerelease
+        release/report/report.py | import safetab.inputs.own_records | outputs rerelease
+        runs/rerelease.py | import safetab.inputs.records.cef.state_records | rerelease
+        runs/rerelease.py | import safetab.core.mechanisms.noisy_count | rerelease
+        runs/rerelease.py | import safetab.inputs.records.record_files | rerelease
+        model/census/areas.py | import safetab.model.products.record | circles layers
+        model/census/census.py | import safetab.model.known_census | circles layers
+        inputs/readers/delimited.py | import safetab.model.us.us_census | circles layers
+        model/config/run_config.py | import safetab.model.us.states | circles layers
+        model/products/product.py | import safetab.model.known_census | circles layers
+        model/us/us_census.py | import safetab.inputs.readers.delimited | outputs value
+        model/us/geo_ids.py | import safetab.inputs.bureau.public_lists | outputs value
+        release/estimates/noise.py | import safetab.release.estimates.estimate | circles
+        release/files/numbers/level_numbers.py | def late(): import safetab.release.files.write_release | circles
+        counting/contract.py | import safetab.counting.local.engine | circles
         """
     ),
 )
@@ -100,7 +100,7 @@ def test_a_planted_violation_is_refused(package, module, planted, broken):
 @pytest.mark.parametrize(
     ("module", "planted"),
     cases_of("""
-        system/test_release.py | import safetab.release.write_release
+        system/test_release.py | import safetab.release.files.write_release
         unit/test_names.py | from safetab.foundation import findings
     """),
 )
@@ -112,7 +112,7 @@ def test_a_test_that_reaches_inside_is_refused(package, module, planted):
 
 def test_two_modules_of_a_package_that_import_each_other_are_refused(package):
     tables = package / "estimates" / "tables.py"
-    tables.write_text(f"{tables.read_text()}\n\nimport safetab.estimates.estimate\n")
+    tables.write_text(f"{tables.read_text()}\n\nimport safetab.release.estimates.estimate\n")
     assert broken_rules(package) == {"circles"}
 
 

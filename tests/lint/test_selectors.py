@@ -17,10 +17,10 @@ from tests.inside import (
 from tests.worlds.specified.changed_worlds import SELECTORS, declared_paths
 
 TABLES = {
-    "planning/level_design.py: _ADAPTIVE": level_design_module._ADAPTIVE,
-    "tabulation/tabulate_level.py: _ADAPTIVE": tabulate_level_module._ADAPTIVE,
-    "release/group_statuses.py: _ABSENT": group_statuses_module._ABSENT,
-    "products/specified.py: _SELECTORS": specified_module._SELECTORS.values(),
+    "core/algorithm/level_design.py: _ADAPTIVE": level_design_module._ADAPTIVE,
+    "core/algorithm/tabulate_level.py: _ADAPTIVE": tabulate_level_module._ADAPTIVE,
+    "release/files/group_statuses.py: _ABSENT": group_statuses_module._ABSENT,
+    "model/products/specified.py: _SELECTORS": specified_module._SELECTORS.values(),
 }
 """What is looked up by the member."""
 
@@ -32,9 +32,9 @@ TEXTS = {
         for table in tables
     },
     **{
-        f"assessment/pages/texts.toml: {section}": {
+        f"apps/accuracy/pages/texts.toml: {section}": {
             selector: texts[section]
-            for selector, texts in package_data("safetab.assessment.pages", "texts.toml").items()
+            for selector, texts in package_data("safetab.apps.accuracy.pages", "texts.toml").items()
             if section in texts
         }
         for section in ("levels", "errors", "tables", "coverage", "about")

@@ -18,8 +18,8 @@ from tests.worlds.people import write_random_world
 _ENDS_THE_PROCESS = re.compile(r"\.row_group\(|\.statistics\b(?! import)|read_table\(|pyarrow\.dataset")
 _ASKS_AFTER_A_READER = {
     "foundation/parquet_facts.py",
-    "auditing/publication_checks.py",  # of files that it has just written
-    "estimates/readme_examples.py",  # an example for readers
+    "apps/audit/publication_checks.py",  # of files that it has just written
+    "release/estimates/readme_examples.py",  # an example for readers
 }
 
 

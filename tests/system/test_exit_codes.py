@@ -143,7 +143,7 @@ def test_readers_who_left_dont_change_the_result(run, tmp_path):
     assert names(tmp_path) == {"out", "temp", *LOGS}
 
 
-@pytest.mark.parametrize("module", ["safetab.pipeline.declared_options", "safetab.cli.main", "typer"])
+@pytest.mark.parametrize("module", ["safetab.runs.declared_options", "safetab.cli.main", "typer"])
 def test_ctrl_c_while_the_command_is_loaded_is_130_without_a_traceback(module):
     patch = AT_A_MODULE.format("sys.argv[1]") + 'sys.argv[0] = "/usr/bin/safetab"'
     ended = program(patch, module)
@@ -152,7 +152,7 @@ def test_ctrl_c_while_the_command_is_loaded_is_130_without_a_traceback(module):
 
 @pytest.mark.parametrize("options", [["-m"], ["-u", "-m"], ["-X", "dev", "-um"]])
 def test_ctrl_c_at_start_is_130_whatever_python_was_told(options, tmp_path):
-    (tmp_path / "sitecustomize.py").write_text(AT_A_MODULE.format('"safetab.pipeline.declared_options"'))
+    (tmp_path / "sitecustomize.py").write_text(AT_A_MODULE.format('"safetab.runs.declared_options"'))
     called = [sys.executable, *options, "safetab", "demo", str(tmp_path / "out")]
     environment = os.environ | {"PYTHONPATH": str(tmp_path)}
     ended = subprocess.run(called, capture_output=True, text=True, check=False, env=environment)

@@ -324,7 +324,7 @@ def test_the_program_prints_the_document_alone_and_ctrl_c_prints_none():
     """One process is forked, for the sake of what both load."""
     program = """
 import os, signal
-import safetab.comparison.presets as presets
+import safetab.apps.compare.presets as presets
 from safetab.cli.start import main
 if child := os.fork():
     assert os.waitpid(child, 0)[1] == 0

@@ -117,7 +117,7 @@ def test_a_long_key_is_cut(world):
 def test_a_file_that_cant_be_closed_when_its_object_goes_is_no_traceback():
     program = """
 from safetab.cli import start
-from safetab.planning import planner
+from safetab.inputs.planning import planner
 class File:
     def __init__(self, error): self.error = error
     def __del__(self): raise self.error

@@ -108,7 +108,7 @@ def test_a_log_shows_the_end_of_each_step(run):
 
 
 def test_help_loads_nothing_that_counts():
-    heavy = "{'numpy', 'pyarrow', 'flint', 'duckdb', 'numba', 'cryptography', 'safetab.pipeline.run'}"
+    heavy = "{'numpy', 'pyarrow', 'flint', 'duckdb', 'numba', 'cryptography', 'safetab.runs.run'}"
     program = (
         "import atexit, sys; sys.argv = ['safetab', '--help'];"
         f"atexit.register(lambda: print(sorted({heavy} & set(sys.modules)), file=sys.stderr));"

@@ -65,8 +65,8 @@ def test_a_rerelease_of_a_rerelease_begins_at_the_measurements_again(plain, step
 
 
 def test_what_makes_it_can_neither_draw_nor_count():
-    loaded = "import sys, safetab.pipeline.rerelease; print([name for name in sys.modules if name.startswith(%r)])"
-    forbidden = ("safetab.mechanisms", "safetab.engines", "duckdb", "pyspark")
+    loaded = "import sys, safetab.runs.rerelease; print([name for name in sys.modules if name.startswith(%r)])"
+    forbidden = ("safetab.core.mechanisms", "safetab.counting", "duckdb", "pyspark")
     assert subprocess.check_output([sys.executable, "-c", loaded % (forbidden,)], text=True).strip() == "[]"
 
 

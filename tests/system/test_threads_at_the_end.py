@@ -6,8 +6,8 @@ import sys
 import pytest
 
 READERS = {
-    "safetab.dialects.specification.public_tables": "read._read_csv(path, findings)",
-    "safetab.readers.table_files": "list(read.batches_of(path, read.TableForm.TEXT, ('A', 'B'), findings, []))",
+    "safetab.inputs.specification.public_tables": "read._read_csv(path, findings)",
+    "safetab.inputs.readers.table_files": "list(read.batches_of(path, read.TableForm.TEXT, ('A', 'B'), findings, []))",
 }
 ENDS = """
 import os, sys

@@ -224,9 +224,7 @@ def test_a_command_that_only_reads_says_no_more_than_that_it_was_interrupted(nam
     assert ending_of(server, "while it plans", name, "plan", *SMALL) == (CODES[name], "", "Interrupted.\n")
 
 
-@pytest.mark.parametrize(
-    "moment", ["safetab.cli.progress", pytest.param("safetab.pipeline.run", marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize("moment", ["safetab.cli.progress", pytest.param("safetab.runs.run", marks=pytest.mark.slow)])
 def test_an_interrupt_before_a_run_reads_anything_says_what_every_run_says(moment, tmp_path):
     """Its parts are still being loaded, in a process of its own."""
     program = f"""

@@ -192,7 +192,7 @@ def test_every_atom_is_in_one_piece_and_no_piece_in_two_parts(encoding):
 IMPORTS = """
 import sys
 before = set(sys.modules)
-import safetab.engines.spark.counter, safetab.engines.spark.executor, safetab.engines.spark.rules
+import safetab.counting.spark.counter, safetab.counting.spark.executor, safetab.counting.spark.rules
 print(*{name.partition(".")[0] for name in set(sys.modules) - before} - set(sys.stdlib_module_names))
 """
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from safetab.inputs.tuning.concerns import NO_PROTECTION
 from safetab.tuning import tuning_of
-from safetab.tuning.concerns import NO_PROTECTION
 from tests.cases import cases_of
 from tests.commands import done, refused
 from tests.inside import (
@@ -90,7 +90,7 @@ def test_the_script_has_its_numbers_and_words_from_the_products(page):
 
 
 def test_the_page_names_nothing_of_one_census(page):
-    for text in script(), (files("safetab.explorer") / "page/explorer.html").read_text("utf-8"):
+    for text in script(), (files("safetab.apps.explorer") / "page/explorer.html").read_text("utf-8"):
         assert not WORDS.search(text.lower().replace("_", " "))
         assert not re.search(r'"(us|pr)"|\.(us|pr)\b|below state|United States', text)
     assert not re.search(r"{{\w+}}", page)  # every word was filled in

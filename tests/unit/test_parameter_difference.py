@@ -18,7 +18,7 @@ from tests.worlds.specified.of_bureau import as_specification
 
 SMALL = PROJECT / "examples" / "small"
 PARAMETERS, DATA = SMALL / "parameters", SMALL / "data"
-NZ = Path(str(files("safetab.synthetic.specified"))) / "nz"
+NZ = Path(str(files("safetab.apps.synthetic.specified"))) / "nz"
 
 
 PAIRS, GROUPS = "race-and-ethnicity-code-to-iteration.txt", "race-characteristic-iterations.txt"

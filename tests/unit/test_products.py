@@ -41,28 +41,28 @@ KNOWING = r"""
 
 safetab_h\b|SafeTab-H|\bHOUSEHOLD_TYPE\b|\"TEN\"|\bHHT\b|\btenure\b|T0[34]00|data_cell
     products/safetab_h/
-    products/all_products.py
+    model/products/all_products.py
     dialects/bureau/cef/        the fields of a unit in the Census Edited File
-    pipeline/cef_tables.py      which writes them as household records
+    apps/bureau/cef_tables.py      which writes them as household records
     synthetic/
     auditing/
     cli/commands/
-    functions/made_up.py
-    dialects/bureau/examples.py     help
-    dialects/bureau/specified.py    its name in a specification
-    specification/checks.py         the noise numbers of shipped products
-    specification/keys.py           examples of keys
+    cli/functions/made_up.py
+    model/us/examples.py     help
+    inputs/bureau/specified.py    its name in a specification
+    model/specification/checks.py         the noise numbers of shipped products
+    model/specification/keys.py           examples of keys
 
 from safetab\.products\.safetab_p
     products/
     synthetic/
     auditing/worlds/
-    auditing/selftest.py
+    apps/audit/selftest.py
     explorer/
     tuning/
     cli/
-    functions/made_up.py
-    pipeline/cef_tables.py
+    cli/functions/made_up.py
+    apps/bureau/cef_tables.py
 """
 """Words, below them who may know them, and why."""
 

@@ -92,9 +92,9 @@ def test_a_process_that_has_used_spark_is_refused_by_a_sentence(tmp_path):
     program = f"""
 import os
 from pathlib import Path
-from safetab.engines.contract import EngineSettings
-from safetab.engines.spark.options import SparkOptions, java_home
-from safetab.engines.spark.session import spark_session
+from safetab.counting.contract import EngineSettings
+from safetab.counting.spark.options import SparkOptions, java_home
+from safetab.counting.spark.session import spark_session
 from safetab.foundation.failures import RunFailed
 from pyspark.sql import SparkSession
 

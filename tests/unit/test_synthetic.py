@@ -312,7 +312,7 @@ def test_cenrace_numbers_the_major_races(codes, cenrace):
 
 def test_the_description_is_whole():
     """Everything in it lies in a county, every county in a state, and every code has a weight for each state."""
-    description = tomllib.loads((files("safetab.synthetic") / "demo.toml").read_text("utf-8"))
+    description = tomllib.loads((files("safetab.apps.synthetic") / "demo.toml").read_text("utf-8"))
     counties = [row[0] for row in description["counties"]]
     assert counties == sorted(counties)
     assert {county[:2] for county in counties} == set(STATES) == set(description["states"])

@@ -10,16 +10,16 @@ import typer
 from safetab.cli.json_document import answer
 from safetab.cli.messages import ExitCode, note, show_findings
 from safetab.cli.text_tables import show_table, show_text, terminal_console, text_table
-from safetab.dialects.specification.census_value import WHOLE_TERRITORY
+from safetab.core.guarantees.plan_json import JsonObject, exact
+from safetab.core.privacy.calibration import PrivacyDefinition
 from safetab.foundation.files import package_data
-from safetab.pipeline.spend_log import accounts_shown
-from safetab.pipeline.spend_log.accounts import about_units
-from safetab.pipeline.spend_log.log_checks import check_log
-from safetab.pipeline.spend_log.merged_logs import merge_logs
-from safetab.pipeline.spend_log.people_accounts import PeopleAccounts, read_log
-from safetab.pipeline.spend_log.statement import statement, write_statement
-from safetab.planning.plan_json import JsonObject, exact
-from safetab.privacy.calibration import PrivacyDefinition
+from safetab.model.census_value import WHOLE_TERRITORY
+from safetab.runs.spend_log import accounts_shown
+from safetab.runs.spend_log.accounts import about_units
+from safetab.runs.spend_log.log_checks import check_log
+from safetab.runs.spend_log.merged_logs import merge_logs
+from safetab.runs.spend_log.people_accounts import PeopleAccounts, read_log
+from safetab.runs.spend_log.statement import statement, write_statement
 
 _TEXTS = package_data("safetab.cli", "texts.toml")
 

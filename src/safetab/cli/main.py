@@ -17,7 +17,7 @@ from safetab.cli.commands.docs import docs
 from safetab.cli.commands.tune import tune
 from safetab.cli.messages import exit_code_of
 from safetab.cli.options import App
-from safetab.dialects.known_census import examples
+from safetab.model.known_census import examples
 
 app = App(
     name="safetab",

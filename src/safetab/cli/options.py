@@ -18,8 +18,8 @@ from typer.core import TyperCommand, TyperGroup
 
 from safetab.cli.messages import exits_with_code, one_document, quietly, wrong_use_documented
 from safetab.cli.settings import apply_settings
-from safetab.dialects.known_census import examples
-from safetab.pipeline.declared_options import OVERWRITE, SETTINGS, DeclaredOption, EngineKind
+from safetab.model.known_census import examples
+from safetab.runs.declared_options import OVERWRITE, SETTINGS, DeclaredOption, EngineKind
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -155,7 +155,7 @@ class _Command(_PlainFlags, TyperCommand):
         given = (ctx.params.get(name) for name in ("parameters", "data", "together_with"))
         parameters, data, other = (Path(each) if isinstance(each, str | Path) else None for each in given)
         if parameters is not None:
-            from safetab.dialects.configuration import require_parameters  # noqa: PLC0415 - help is quick
+            from safetab.inputs.configuration import require_parameters  # noqa: PLC0415 - help is quick
 
             with exits_with_code():
                 words = [*ctx.command_path.split(), data, parameters, *filter(None, [ctx.params.get("out")])]

@@ -9,20 +9,27 @@ from textwrap import wrap
 
 from rich.table import Table as TextTable
 
-from safetab.census.census import PopulationGroupLevel, Words
 from safetab.cli.text_tables import show_table, show_text, terminal_console, text_table
-from safetab.config.run_config import RunConfig
+from safetab.core.algorithm.level_design import CONFIDENCE, LevelDesign, margin_of
+from safetab.core.algorithm.run_plan import LevelPlan, RunPlan, output_if_all_groups_are_empty
+from safetab.core.guarantees import guarantee
+from safetab.core.guarantees.losses import (
+    DELTA,
+    JointLoss,
+    no_protection,
+    privacy_warnings,
+    reference_words,
+    reported_loss,
+)
+from safetab.core.guarantees.plan_json import exact
+from safetab.core.privacy.calibration import PrivacyDefinition, Stage
+from safetab.core.privacy.composition import epsilon_of_rho
+from safetab.core.privacy.reference import loss_text, reference_losses
 from safetab.foundation.files import package_data
-from safetab.planning import guarantee
-from safetab.planning.level_design import CONFIDENCE, LevelDesign, margin_of
-from safetab.planning.losses import DELTA, JointLoss, no_protection, privacy_warnings, reference_words, reported_loss
-from safetab.planning.plan_json import exact
-from safetab.planning.run_plan import LevelPlan, RunPlan, output_if_all_groups_are_empty
-from safetab.privacy.calibration import PrivacyDefinition, Stage
-from safetab.privacy.composition import epsilon_of_rho
-from safetab.privacy.reference import loss_text, reference_losses
-from safetab.products.product import Selector
-from safetab.tuning.tuning import Tuning
+from safetab.inputs.tuning.tuning import Tuning
+from safetab.model.census.census import PopulationGroupLevel, Words
+from safetab.model.config.run_config import RunConfig
+from safetab.model.products.product import Selector
 
 NONE = "-"
 

@@ -10,7 +10,7 @@ from typing import Any
 from safetab.cli.messages import note, quietly, show_findings
 from safetab.foundation.argument_types import meant
 from safetab.foundation.findings import FindingsOf
-from safetab.pipeline.declared_options import DEFAULTS, SETTINGS
+from safetab.runs.declared_options import DEFAULTS, SETTINGS
 
 _OF_THE_ENVIRONMENT = "ENVIRONMENT"
 _ACCOUNTS = ("dataset", "spend_log")
@@ -69,6 +69,6 @@ def _accounts_left_out(given: Mapping[str, Any], taken: list[str]) -> list[str]:
     is_asked = not {*accounts} <= {*taken}
     if not accounts or is_asked or given.get("persons") is not None:
         return []
-    from safetab.dialects.own_records import is_synthetic  # noqa: PLC0415 - help is quick
+    from safetab.inputs.own_records import is_synthetic  # noqa: PLC0415 - help is quick
 
     return accounts if is_synthetic(Path(given["data"])) else []

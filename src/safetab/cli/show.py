@@ -7,16 +7,16 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from safetab.census.groups import CharacteristicIteration
-from safetab.estimates.estimate import Absence, Estimate
-from safetab.estimates.noisy_number import NoisyNumber
-from safetab.estimates.open_release import Release, open_release
-from safetab.estimates.reading.lookup import Entity
-from safetab.estimates.results import Answers, GroupTable
+from safetab.core.guarantees.plan_json import JsonObject, exact
+from safetab.core.privacy.output_status import status_as_json
 from safetab.foundation.findings import FindingsOf, InvalidInput
-from safetab.planning.plan_json import JsonObject, exact
-from safetab.privacy.output_status import status_as_json
-from safetab.products.product import Refusal
+from safetab.model.census.groups import CharacteristicIteration
+from safetab.model.products.product import Refusal
+from safetab.release.estimates.estimate import Absence, Estimate
+from safetab.release.estimates.noisy_number import NoisyNumber
+from safetab.release.estimates.open_release import Release, open_release
+from safetab.release.estimates.reading.lookup import Entity
+from safetab.release.estimates.results import Answers, GroupTable
 
 _LARGEST = 20
 _OF_AREA = "area"  # where a finding about the name of an area is

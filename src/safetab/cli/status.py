@@ -15,22 +15,22 @@ import pyarrow as pa
 import pyarrow.csv
 import typer
 
-from safetab.census.census import Census
-from safetab.census.groups import CharacteristicIteration
 from safetab.cli.messages import say, terminal_width
 from safetab.cli.standard_streams import is_unread
-from safetab.estimates.reading.lookup import Lookup
 from safetab.foundation.files import printable
 from safetab.foundation.findings import Finding, InvalidInput
 from safetab.foundation.new_files import write_new_file
 from safetab.foundation.safe_csv import safe_texts
-from safetab.release import group_statuses
-from safetab.release.data_dictionary import with_ids
-from safetab.release.group_statuses import SUPPRESSED, Slice, statuses
-from safetab.release.numbers.number_files import COPIED, PUBLISHED, WITHHELD
-from safetab.release.release_folder import ReleaseFolder
-from safetab.release.release_universe import Universe
-from safetab.release.universe_files import FAMILY
+from safetab.model.census.census import Census
+from safetab.model.census.groups import CharacteristicIteration
+from safetab.release.estimates.reading.lookup import Lookup
+from safetab.release.files import group_statuses
+from safetab.release.files.data_dictionary import with_ids
+from safetab.release.files.group_statuses import SUPPRESSED, Slice, statuses
+from safetab.release.files.numbers.number_files import COPIED, PUBLISHED, WITHHELD
+from safetab.release.files.release_folder import ReleaseFolder
+from safetab.release.files.release_universe import Universe
+from safetab.release.files.universe_files import FAMILY
 
 T = TypeVar("T")
 _REASON_OF_STATUS = {

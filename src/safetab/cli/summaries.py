@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING
 
 from safetab.cli.json_document import answer
 from safetab.cli.messages import note, say
-from safetab.planning.losses import privacy_warnings, reference_words, reported_loss
-from safetab.planning.plan_json import loss_as_json
-from safetab.privacy.output_status import OutputStatus, status_as_json
-from safetab.privacy.reference import loss_text
-from safetab.reports.report import REPORT_FILE
+from safetab.core.guarantees.losses import privacy_warnings, reference_words, reported_loss
+from safetab.core.guarantees.plan_json import loss_as_json
+from safetab.core.privacy.output_status import OutputStatus, status_as_json
+from safetab.core.privacy.reference import loss_text
+from safetab.release.report.report import REPORT_FILE
 
 if TYPE_CHECKING:  # a command loads what it needs itself
-    from safetab.assessment.accuracy_files import AccuracySummary
-    from safetab.pipeline.rerelease import RereleaseSummary
-    from safetab.pipeline.run import RunSummary
-    from safetab.release.official.write_official import OfficialSummary
+    from safetab.apps.accuracy.accuracy_files import AccuracySummary
+    from safetab.release.files.official.write_official import OfficialSummary
+    from safetab.runs.rerelease import RereleaseSummary
+    from safetab.runs.run import RunSummary
 
 _NUMBERS = "release/numbers/"
 

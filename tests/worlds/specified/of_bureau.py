@@ -41,7 +41,7 @@ def as_specification(parameters, folder):
 
 
 def _shipped(name):
-    return (files("safetab.products") / name / "census.toml").read_text("utf-8")
+    return (files("safetab.model.products") / name / "census.toml").read_text("utf-8")
 
 
 def _without_privacy(text):

@@ -10,11 +10,11 @@ import typer
 from safetab.cli.json_document import answer, is_for_programs
 from safetab.cli.messages import exits_with_code, note, show_findings
 from safetab.cli.options import App, Data, Out, Overwrite, Parameters, Quiet, option, path_argument, takes
-from safetab.dialects.known_census import examples
 from safetab.foundation.failures import NOTHING_RELEASED, NOTHING_SPENT, RunFailed, why_refused
 from safetab.foundation.files import whole_path
 from safetab.foundation.interrupts import if_interrupted
-from safetab.pipeline.declared_options import FINDINGS_LOG, RUN, SETTINGS, TOGETHER_WITH, TOTALS, VALIDATE
+from safetab.model.known_census import examples
+from safetab.runs.declared_options import FINDINGS_LOG, RUN, SETTINGS, TOGETHER_WITH, TOTALS, VALIDATE
 
 _INI = "The .ini file that says where the files of a CEF lie."
 _ReaderIni = Annotated[Path, typer.Argument(metavar="READER.INI", help=_INI)]
@@ -36,9 +36,9 @@ def validate(parameters: Parameters, data: Data, quiet: Quiet = False, **given: 
     curator gets the line numbers.
     """
     from safetab.cli.progress import TerminalProgress
-    from safetab.pipeline.inputs import validate_files
-    from safetab.pipeline.options import RunOptions
-    from safetab.specification.reading import is_specification
+    from safetab.model.specification.reading import is_specification
+    from safetab.runs.inputs import validate_files
+    from safetab.runs.options import RunOptions
 
     with exits_with_code(), TerminalProgress(is_quiet=quiet) as progress:
         warnings = validate_files(parameters, data, RunOptions.of(VALIDATE, **given), progress)
@@ -65,10 +65,10 @@ def plan(
     from safetab.cli.plan_tables import show_joint_loss, show_plan, show_settings
     from safetab.cli.progress import TerminalProgress
     from safetab.cli.settings import settings_in_force
-    from safetab.pipeline.inputs import given_totals
-    from safetab.planning.plan_json import joint_loss_as_json, plan_as_json
-    from safetab.planning.planner import joint_loss, plan_of_files
-    from safetab.specification.reading import is_specification
+    from safetab.core.guarantees.plan_json import joint_loss_as_json, plan_as_json
+    from safetab.inputs.planning.planner import joint_loss, plan_of_files
+    from safetab.model.specification.reading import is_specification
+    from safetab.runs.inputs import given_totals
 
     if data is None and not is_specification(parameters):
         raise typer.BadParameter("needed unless PARAMETERS has a census.toml.", param_hint="DATA")
@@ -103,8 +103,8 @@ def run(parameters: Parameters, data: Data, out: Out, quiet: Quiet = False, **gi
     """
     from safetab.cli.progress import TerminalProgress
     from safetab.cli.summaries import answer_run, show_run
-    from safetab.pipeline.options import RunOptions
-    from safetab.pipeline.run import run_files
+    from safetab.runs.options import RunOptions
+    from safetab.runs.run import run_files
 
     with exits_with_code(), TerminalProgress(is_quiet=quiet) as progress:
         summary = run_files(parameters, data, out, RunOptions.of(**given), progress)
@@ -172,8 +172,8 @@ def convert(
     Writes persons, households and the geography of every state that has
     files. They are as confidential as the CEF: OUT has mode 0700.
     """
+    from safetab.apps.bureau.cef_tables import convert_cef
     from safetab.cli.progress import TerminalProgress
-    from safetab.pipeline.cef_tables import convert_cef
 
     with exits_with_code(), TerminalProgress(is_quiet=quiet) as progress:
         converted = convert_cef(data, out, given["confidential_log"], progress, overwrite=overwrite)
@@ -192,7 +192,7 @@ def blocks_with_units(
     Lists every block; those without a unit hold nobody. The list is public
     only where numbers of units are, as the Bureau declared them for 2020.
     """
-    from safetab.pipeline.cef_tables import blocks_with_units as write_blocks
+    from safetab.apps.bureau.cef_tables import blocks_with_units as write_blocks
 
     with exits_with_code():
         warnings = write_blocks(data, out_file, **given)

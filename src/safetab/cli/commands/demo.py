@@ -9,20 +9,20 @@ from pathlib import Path
 
 import typer
 
+from safetab.apps.synthetic.specified.people import PEOPLE_OF
 from safetab.cli.commands.docs import open_in_browser
+from safetab.cli.functions.demo import EXPLORER, PEOPLE, PEOPLE_PAGE, write_demo
 from safetab.cli.json_document import answer
 from safetab.cli.messages import exits_with_code, note, say, show_findings
 from safetab.cli.plan_tables import show_plan
 from safetab.cli.progress import TerminalProgress
 from safetab.cli.summaries import show_run
 from safetab.cli.text_tables import show_table, terminal_console, text_table
-from safetab.estimates.open_release import open_release
+from safetab.core.algorithm.run_plan import RunPlan
 from safetab.foundation.files import whole_path
-from safetab.functions.demo import EXPLORER, PEOPLE, PEOPLE_PAGE, write_demo
-from safetab.planning.run_plan import RunPlan
-from safetab.reports.report import REPORT_FILE
-from safetab.specification.values import SPECIFICATION_FILE
-from safetab.synthetic.specified.people import PEOPLE_OF
+from safetab.model.specification.values import SPECIFICATION_FILE
+from safetab.release.estimates.open_release import open_release
+from safetab.release.report.report import REPORT_FILE
 
 COUNTY, GROUP = "44007", "Dominican"
 _PAGES = {

@@ -9,9 +9,9 @@ from typing import Annotated
 
 import typer
 
+from safetab.cli.functions.documentation import page_of
 from safetab.cli.json_document import answer, is_for_programs
 from safetab.cli.messages import exits_with_code, say
-from safetab.functions.documentation import page_of
 
 _PAGE = "A page, such as how-to/read-a-release or file-formats#status. Default: the first one."
 

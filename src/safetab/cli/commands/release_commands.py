@@ -13,9 +13,9 @@ import typer
 from safetab.cli.json_document import answer, answer_list, is_for_programs
 from safetab.cli.messages import exits_with_code, note, say, show_findings
 from safetab.cli.options import OF_US, Folder, Release, option, path_argument, takes
-from safetab.dialects.known_census import examples
 from safetab.foundation.files import whole_path
-from safetab.pipeline.declared_options import CONFIDENCE, COPYING, COTERMINOUS, CSV, RULES, DeclaredOption
+from safetab.model.known_census import examples
+from safetab.runs.declared_options import CONFIDENCE, COPYING, COTERMINOUS, CSV, RULES, DeclaredOption
 
 _WholeOutput = Annotated[Path, path_argument("OUT", "The whole output of a run.")]
 _New = Annotated[Path, path_argument("NEW", "Directory to make.")]
@@ -60,7 +60,7 @@ def rerelease(
     change. A step of OUT that you don't ask for again is not in NEW.
     """
     from safetab.cli.summaries import show_rerelease
-    from safetab.pipeline.rerelease import RereleaseRequest, rerelease_files
+    from safetab.runs.rerelease import RereleaseRequest, rerelease_files
 
     with exits_with_code():
         request = RereleaseRequest.of(geography, **given)
@@ -83,7 +83,7 @@ def coterminous(
     gives it to the others, and every copied row names its donor.
     """
     from safetab.cli.summaries import show_rerelease
-    from safetab.pipeline.rerelease import RereleaseRequest, coterminous_files
+    from safetab.runs.rerelease import RereleaseRequest, coterminous_files
 
     with exits_with_code():
         request = RereleaseRequest.of(geography, coterminous=True, **given)
@@ -147,9 +147,9 @@ def status(
     counted. Options may be given several times.
     """
     from safetab.cli.status import print_statuses, show_statuses, slice_of, write_statuses
-    from safetab.privacy.output_status import status_as_json
-    from safetab.release.group_statuses import statuses
-    from safetab.release.release_folder import open_release_folder
+    from safetab.core.privacy.output_status import status_as_json
+    from safetab.release.files.group_statuses import statuses
+    from safetab.release.files.release_folder import open_release_folder
 
     if as_csv and is_for_programs():
         raise typer.BadParameter("can't be combined with --json.", param_hint="--csv")
@@ -182,7 +182,7 @@ def report(
     release that you got without the rest of OUT.
     """
     from safetab.cli.summaries import answer_written
-    from safetab.reports.report import report_file
+    from safetab.release.report.report import report_file
 
     with exits_with_code():
         status = report_file(release, output, overwrite=overwrite)
@@ -204,9 +204,9 @@ def site(
     It needs no network. Readers type an area or a group; every number has
     its interval, and every missing number its reason.
     """
+    from safetab.apps.website.linked_site import LinkedSite
+    from safetab.apps.website.write_site import write_site
     from safetab.cli.summaries import answer_written
-    from safetab.website.linked_site import LinkedSite
-    from safetab.website.write_site import write_site
 
     with exits_with_code():
         other = None if linked is None else LinkedSite(*linked)
@@ -233,8 +233,8 @@ def export(
     the margin of error beside each number (T01001_001M).
     """
     from safetab.cli.summaries import answer_written
-    from safetab.release.export import ExportForm, export_csv
-    from safetab.release.release_folder import open_release_folder
+    from safetab.release.files.export import ExportForm, export_csv
+    from safetab.release.files.release_folder import open_release_folder
 
     with exits_with_code():
         status = open_release_folder(release).facts.status
@@ -263,8 +263,8 @@ def official(
     margin of error: `safetab show NEW`, `safetab.open_release`. The page
     docs/how-to/official-files.md says what the files leave open.
     """
+    from safetab.apps.bureau.official import OfficialRequest, read_official_release
     from safetab.cli.summaries import show_official
-    from safetab.pipeline.official import OfficialRequest, read_official_release
 
     with exits_with_code():
         request = OfficialRequest(parameters, geography, complete, str(given["confidence"]))

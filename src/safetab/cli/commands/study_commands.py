@@ -25,7 +25,7 @@ from safetab.cli.options import (
     path_argument,
     takes,
 )
-from safetab.pipeline.declared_options import ASSESS, COMPARE, CONFIG, GEOGRAPHY, PARAMETERS
+from safetab.runs.declared_options import ASSESS, COMPARE, CONFIG, GEOGRAPHY, PARAMETERS
 
 _PAGE = typer.Option("--output", "-o", metavar="FILE", help="The page to write.", readable=False)
 _REAL = typer.Option("--confidential", help="DATA may hold real people; the report must never be released.")
@@ -46,7 +46,7 @@ def diff(
     groups, and codes that move. Opens no record. The exit code is 0 whether
     they differ or not.
     """
-    from safetab.planning.parameter_difference import difference
+    from safetab.inputs.planning.parameter_difference import difference
 
     with exits_with_code():
         found = difference(before, after, data)
@@ -72,7 +72,7 @@ def explore(
     the specification of a census it is about that census and saves
     privacy.toml. Needs no confidential file.
     """
-    from safetab.explorer.explore import ExplorerRequest, write_explorer
+    from safetab.apps.explorer.explore import ExplorerRequest, write_explorer
 
     given = one_folder(folder, given)
     with exits_with_code():
@@ -103,10 +103,10 @@ def accuracy(  # noqa: PLR0913, PLR0917 - the options of the command
     people are synthetic, or you give --confidential. Never release what it
     writes.
     """
-    from safetab.assessment.accuracy_files import AccuracyRequest, accuracy_files
+    from safetab.apps.accuracy.accuracy_files import AccuracyRequest, accuracy_files
     from safetab.cli.progress import TerminalProgress
     from safetab.cli.summaries import show_accuracy
-    from safetab.pipeline.options import RunOptions
+    from safetab.runs.options import RunOptions
 
     with exits_with_code(), TerminalProgress(is_quiet=quiet) as progress:
         request = AccuracyRequest(runs, against, confidential, RunOptions.of(ASSESS, **given))
@@ -133,7 +133,7 @@ def compare(
     method, what he finds. Writes a page for a committee. Only for
     synthetic people.
     """
-    from safetab.comparison.presets import explanation, list_text
+    from safetab.apps.compare.presets import explanation, list_text
 
     if list_presets or explain is not None:
         with exits_with_code():
@@ -143,9 +143,9 @@ def compare(
         return
     if parameters is None or data is None or out is None:
         raise typer.BadParameter("give PARAMETERS, DATA and OUT; or --list, or --explain NAME.")
+    from safetab.apps.compare.compare import compare_files
+    from safetab.apps.compare.world import PAGE_FILE, CompareRequest
     from safetab.cli.progress import TerminalProgress
-    from safetab.comparison.compare import compare_files
-    from safetab.comparison.world import PAGE_FILE, CompareRequest
 
     with exits_with_code(), TerminalProgress(is_quiet=quiet) as progress:
         summary = compare_files(parameters, data, out, CompareRequest.of(**given), progress)
@@ -168,7 +168,7 @@ def lists(
     codes (1010:1290). It replaces race-and-ethnicity-code-to-iteration.txt
     under the name race-and-ethnicity-code-to-iteration-short-form.txt.
     """
-    from safetab.dialects.public_files import read_public_lists, write_short_form
+    from safetab.inputs.public_files import read_public_lists, write_short_form
 
     with exits_with_code():
         checked = read_public_lists(parameters)

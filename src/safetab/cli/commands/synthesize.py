@@ -6,19 +6,19 @@ from pathlib import Path
 
 import typer
 
+from safetab.apps.synthetic.census import CensusPlan, bytes_needed
+from safetab.apps.synthetic.files.parameter_files import HOUSEHOLD_PARAMETERS
+from safetab.apps.synthetic.people.nonempty_groups import NonEmptyGroups
+from safetab.cli.functions.made_up import MadeUpRequest, make_up, start_census, start_parameters
 from safetab.cli.json_document import answer
 from safetab.cli.messages import exits_with_code, say, show_findings
 from safetab.cli.progress import TerminalProgress
 from safetab.cli.text_tables import show_table, terminal_console, text_table
-from safetab.config.run_config import CONFIG_FILE
 from safetab.foundation.files import whole_path
-from safetab.functions.made_up import MadeUpRequest, make_up, start_census, start_parameters
-from safetab.pipeline.disk_space import size_in_words
-from safetab.specification.reading import is_specification
-from safetab.specification.values import SPECIFICATION_FILE
-from safetab.synthetic.census import CensusPlan, bytes_needed
-from safetab.synthetic.files.parameter_files import HOUSEHOLD_PARAMETERS
-from safetab.synthetic.people.nonempty_groups import NonEmptyGroups
+from safetab.model.config.run_config import CONFIG_FILE
+from safetab.model.specification.reading import is_specification
+from safetab.model.specification.values import SPECIFICATION_FILE
+from safetab.runs.disk_space import size_in_words
 
 
 def synthesize_in(folder: Path, request: MadeUpRequest, *, is_quiet: bool = False) -> None:

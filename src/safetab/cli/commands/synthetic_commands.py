@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from safetab.cli.options import OF_US, Folder, Overwrite, Quiet, option, path_argument, takes
-from safetab.pipeline.declared_options import DeclaredOption
+from safetab.runs.declared_options import DeclaredOption
 
 _number, _flag = (
     partial(DeclaredOption, type=int | None, default=None),
@@ -101,6 +101,6 @@ def synthesize(
     the people. What is made appears whole or not at all.
     """
     from safetab.cli.commands.synthesize import synthesize_in
-    from safetab.functions.made_up import MadeUpRequest
+    from safetab.cli.functions.made_up import MadeUpRequest
 
     synthesize_in(folder, MadeUpRequest(people, seed, form, overwrite, given), is_quiet=quiet)

@@ -17,7 +17,7 @@ from safetab.foundation.findings import require_none
 from safetab.foundation.interrupts import if_interrupted, publishing_for_itself
 
 if TYPE_CHECKING:
-    from safetab.auditing.verdicts import Part
+    from safetab.apps.audit.verdicts import Part
 
 _QUICK = "The same kinds of checks with less work: about a minute instead of seven."
 _NOISE_ALONE = "Check only, in seconds, that the noise of this installation has the right distribution."
@@ -30,7 +30,7 @@ def selftest() -> None:
     Draws a million numbers of each of five kinds and compares them with
     exact probabilities; correct noise fails once in a million times.
     """
-    from safetab.auditing.selftest import selftest as judged
+    from safetab.apps.audit.selftest import selftest as judged
 
     with exits_with_code():
         verdicts = judged()
@@ -57,10 +57,10 @@ def audit(
     prints the steps and their times first. A check with too little data to
     find a fault counts as "not shown", not as passed.
     """
-    from safetab.auditing.audit import audit as verdicts
-    from safetab.auditing.audit import parts_of_audit
-    from safetab.auditing.page import review_page
-    from safetab.auditing.verdicts import AuditReport, Result, report_as_json
+    from safetab.apps.audit.audit import audit as verdicts
+    from safetab.apps.audit.audit import parts_of_audit
+    from safetab.apps.audit.page import review_page
+    from safetab.apps.audit.verdicts import AuditReport, Result, report_as_json
     from safetab.cli.progress import TerminalProgress
     from safetab.foundation.new_files import new_file_findings, write_new_file
 
@@ -128,9 +128,9 @@ def sign(
     Ed25519 signature, into the release. Readers check it with `safetab
     verify OUT --key FILE.pub`, or with openssl.
     """
-    from safetab.privacy.output_status import status_as_json
-    from safetab.release.checks.signatures import write_new_key
-    from safetab.release.checks.verification import sign_release
+    from safetab.core.privacy.output_status import status_as_json
+    from safetab.release.files.checks.signatures import write_new_key
+    from safetab.release.files.checks.verification import sign_release
 
     if (out is None) != (key is None) or (out is None) == (new_key is None):
         raise typer.BadParameter("give OUT and --key FILE, or --new-key FILE alone.", param_hint="sign")
@@ -169,8 +169,8 @@ def verify(
     release, OF, and compared byte by byte. Lists everything that is wrong,
     and ends with 1.
     """
-    from safetab.website.linked_site import LinkedSite
-    from safetab.website.made_again import SiteInputs, verify_made
+    from safetab.apps.website.linked_site import LinkedSite
+    from safetab.apps.website.made_again import SiteInputs, verify_made
 
     with exits_with_code():
         other = None if linked is None else LinkedSite(*linked)
@@ -198,7 +198,7 @@ def registry(
     person must add what no release tells.
     """
     from safetab.foundation.new_files import write_new_file
-    from safetab.reports.registry import registry_entry
+    from safetab.release.report.registry import registry_entry
 
     with exits_with_code():
         entry = registry_entry(release)

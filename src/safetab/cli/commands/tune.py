@@ -10,12 +10,12 @@ import typer
 
 from safetab.cli.messages import exits_with_code, show_findings
 from safetab.cli.options import App, MaybeParameters, one_folder, option, takes
-from safetab.dialects.known_census import DEFAULT_CENSUS, examples
-from safetab.pipeline.declared_options import CONFIG, GEOGRAPHY, MARGIN_CONFIDENCE, PARAMETERS
+from safetab.model.known_census import DEFAULT_CENSUS, examples
+from safetab.runs.declared_options import CONFIG, GEOGRAPHY, MARGIN_CONFIDENCE, PARAMETERS
 
 if TYPE_CHECKING:
     from safetab.cli.tune_answers.answer import Answer
-    from safetab.tuning.tuning import Tuning
+    from safetab.inputs.tuning.tuning import Tuning
 
 tune = App(
     name="tune",
@@ -147,7 +147,7 @@ def curve(
 def _show(answer: Callable[[Tuning], Answer], given: dict[str, Any], privacy: Path | None = None) -> None:
     """Print warnings, then the answer for the configuration that the options name; write it if a file is named."""
     from safetab.cli.tune_answers.answer import show, write_privacy
-    from safetab.tuning.tuning import tuning_of
+    from safetab.inputs.tuning.tuning import tuning_of
 
     with exits_with_code():
         checked = tuning_of(given["config"], given["parameters"], given.get("geography"))

@@ -8,19 +8,19 @@ from pathlib import Path
 
 from rich.table import Table as TextTable
 
-from safetab.census.census import PopulationGroupLevel
 from safetab.cli import json_document
 from safetab.cli.text_tables import show_table, show_text, terminal_console
-from safetab.config.run_config import RunConfig
-from safetab.dialects.specification.census_value import privacy_of
+from safetab.core.guarantees.plan_json import JsonObject, exact
 from safetab.foundation.findings import InvalidInput
 from safetab.foundation.new_files import write_new_files
-from safetab.planning.plan_json import JsonObject, exact
-from safetab.products.product import TableFamily
-from safetab.specification.writing import privacy_text
-from safetab.tuning.concerns import ParameterConcern, concerns
-from safetab.tuning.tuned_level import TunedLevel
-from safetab.tuning.tuning import Tuning
+from safetab.inputs.tuning.concerns import ParameterConcern, concerns
+from safetab.inputs.tuning.tuned_level import TunedLevel
+from safetab.inputs.tuning.tuning import Tuning
+from safetab.model.census.census import PopulationGroupLevel
+from safetab.model.census_value import privacy_of
+from safetab.model.config.run_config import RunConfig
+from safetab.model.products.product import TableFamily
+from safetab.model.specification.writing import privacy_text
 
 
 @dataclass(frozen=True, slots=True)

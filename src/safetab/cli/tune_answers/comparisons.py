@@ -9,15 +9,15 @@ from safetab.cli.text_tables import text_table
 from safetab.cli.tune_answers import answer as words
 from safetab.cli.tune_answers.answer import Answer, concerns_about, keys_of, title_of, unit_of
 from safetab.cli.tune_answers.reading import QuestionReader, no_answer
-from safetab.planning.level_design import CONFIDENCE, LevelDesign
-from safetab.planning.plan_json import JsonObject, exact
-from safetab.privacy.calibration import Stage
-from safetab.privacy.reference import loss_number, loss_text
-from safetab.products.product import Selector, Shape
-from safetab.tuning.concerns import concerns
-from safetab.tuning.questions import compare_noises, multiplicities
-from safetab.tuning.tuned_level import TunedLevel
-from safetab.tuning.tuning import Tuning
+from safetab.core.algorithm.level_design import CONFIDENCE, LevelDesign
+from safetab.core.guarantees.plan_json import JsonObject, exact
+from safetab.core.privacy.calibration import Stage
+from safetab.core.privacy.reference import loss_number, loss_text
+from safetab.inputs.tuning.concerns import concerns
+from safetab.inputs.tuning.questions import compare_noises, multiplicities
+from safetab.inputs.tuning.tuned_level import TunedLevel
+from safetab.inputs.tuning.tuning import Tuning
+from safetab.model.products.product import Selector, Shape
 
 
 def noise_answer(tuning: Tuning, delta: str, confidence: str) -> Answer:

@@ -6,19 +6,19 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from fractions import Fraction
 
-from safetab.census.area_levels import Pass
-from safetab.census.census import PopulationGroupLevel
 from safetab.cli.text_tables import text_table
 from safetab.cli.tune_answers import answer as words
 from safetab.cli.tune_answers.answer import Answer, concerns_about, keys_of, name, title_of, unit_of
 from safetab.cli.tune_answers.reading import QuestionReader, no_answer
-from safetab.planning.plan_json import JsonObject, exact
-from safetab.privacy.calibration import Stage
-from safetab.privacy.reference import loss_number, loss_text
-from safetab.products.product import Shape, TableFamily
-from safetab.tuning.questions import least_budget, smallest_margins, threshold_for
-from safetab.tuning.tuned_level import TunedLevel
-from safetab.tuning.tuning import Tuning
+from safetab.core.guarantees.plan_json import JsonObject, exact
+from safetab.core.privacy.calibration import Stage
+from safetab.core.privacy.reference import loss_number, loss_text
+from safetab.inputs.tuning.questions import least_budget, smallest_margins, threshold_for
+from safetab.inputs.tuning.tuned_level import TunedLevel
+from safetab.inputs.tuning.tuning import Tuning
+from safetab.model.census.area_levels import Pass
+from safetab.model.census.census import PopulationGroupLevel
+from safetab.model.products.product import Shape, TableFamily
 
 _FamilyOfLevel = tuple[TableFamily, PopulationGroupLevel]
 

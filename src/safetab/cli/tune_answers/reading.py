@@ -7,17 +7,17 @@ from collections import Counter
 from collections.abc import Iterable
 from fractions import Fraction
 
-from safetab.census.area_levels import Pass
-from safetab.census.census import PopulationGroupLevel
 from safetab.cli.tune_answers.answer import name, unit_of
-from safetab.config.run_config import RunConfig, budget_key, threshold_key
-from safetab.dialects.known_census import examples
+from safetab.core.algorithm.level_design import CONFIDENCE
 from safetab.foundation.findings import FindingsOf, InvalidInput
-from safetab.planning.level_design import CONFIDENCE
-from safetab.products.product import LineKind, Shape
-from safetab.release.release_options import confidence_of
-from safetab.tuning.tuned_level import TunedLevel
-from safetab.tuning.tuning import Tuning
+from safetab.inputs.tuning.tuned_level import TunedLevel
+from safetab.inputs.tuning.tuning import Tuning
+from safetab.model.census.area_levels import Pass
+from safetab.model.census.census import PopulationGroupLevel
+from safetab.model.config.run_config import RunConfig, budget_key, threshold_key
+from safetab.model.known_census import examples
+from safetab.model.products.product import LineKind, Shape
+from safetab.release.files.release_options import confidence_of
 
 _NUMBER = re.compile(r"[0-9]{0,18}(\.[0-9]{1,18})?(e-?[0-9]{1,2})?", re.IGNORECASE)
 _MOST_MARGIN = 10**9

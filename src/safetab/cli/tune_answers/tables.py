@@ -12,19 +12,19 @@ from safetab.cli.plan_tables import NONE, loss_table, noise_table, parameter_tex
 from safetab.cli.text_tables import text_table
 from safetab.cli.tune_answers import answer as words
 from safetab.cli.tune_answers.answer import Answer, keys_of, name, unit_of
+from safetab.core.algorithm.level_design import LevelMargins
+from safetab.core.guarantees.guarantee import neighbours_in_words
+from safetab.core.guarantees.losses import DELTA, reference_words, reported_loss
+from safetab.core.guarantees.plan_json import JsonObject, exact
+from safetab.core.privacy.calibration import PrivacyDefinition
+from safetab.core.privacy.composition import PrivacyLoss
+from safetab.core.privacy.reference import loss_number
 from safetab.foundation.files import package_data
-from safetab.planning.guarantee import neighbours_in_words
-from safetab.planning.level_design import LevelMargins
-from safetab.planning.losses import DELTA, reference_words, reported_loss
-from safetab.planning.plan_json import JsonObject, exact
-from safetab.privacy.calibration import PrivacyDefinition
-from safetab.privacy.composition import PrivacyLoss
-from safetab.privacy.reference import loss_number
-from safetab.products.product import Selector
-from safetab.tuning.concerns import concerns
-from safetab.tuning.paper import GAMMA, STABILITY, SUPPRESSION_CHANCE, margin_table, threshold_table
-from safetab.tuning.tuned_level import TunedLevel
-from safetab.tuning.tuning import Tuning
+from safetab.inputs.tuning.concerns import concerns
+from safetab.inputs.tuning.paper import GAMMA, STABILITY, SUPPRESSION_CHANCE, margin_table, threshold_table
+from safetab.inputs.tuning.tuned_level import TunedLevel
+from safetab.inputs.tuning.tuning import Tuning
+from safetab.model.products.product import Selector
 
 _CONFIDENCES = (Fraction(90, 100), Fraction(95, 100), Fraction(99, 100))
 

@@ -1,0 +1,1 @@
+"""Applications around the core. None imports another."""

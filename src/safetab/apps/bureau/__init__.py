@@ -1,0 +1,1 @@
+"""The Census Bureau's own files: tables of its edited file, and releases from its published tables."""

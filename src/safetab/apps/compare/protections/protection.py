@@ -1,0 +1,181 @@
+"""What every protection is: where it comes from, what it publishes, and what that tells an attacker."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from safetab.apps.compare.tables.attacked_area import System
+from safetab.apps.compare.tables.exact_tables import ExactTables, Int64s, PublishedTables, Rows
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Who uses a protection, since when, and what is known of it: printed beside what it makes."""
+
+    agency: str
+    years: str
+    document: str
+    published: Sequence[str]  # what the agency says about its method
+    assumed: Sequence[str]  # what was chosen here because it is secret
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Windows:
+    """For each number, log P(published | true count) over the true counts that are possible.
+
+    Number i has the true counts firsts[i], firsts[i] + 1, ... with the logarithms
+    logs[starts[i]:starts[i + 1]]. A number without any logarithm tells nothing.
+    """
+
+    firsts: Int64s
+    starts: Int64s
+    logs: Floats
+
+    def of(self, number: int) -> tuple[int, Floats]:
+        """The least possible true count of a number, and the logarithms from it on."""
+        return int(self.firsts[number]), self.logs[self.starts[number] : self.starts[number + 1]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Publication:
+    """What one draw tells about each system of the area, in its order: all that an attack may look at."""
+
+    tables: Sequence[PublishedTables]
+    windows: Sequence[Windows]
+    can_be_proven: bool  # False where any true count fits any published number: noise, swapping
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Known:
+    """What other public tables tell the attacker of each number; he knows the method too, but no random bit."""
+
+    least: Int64s  # the true count is at least so large, by the design of the tables
+    most: Int64s  # and at most so large
+    expected: Floats  # what he would expect without this publication
+    is_total: NDArray[np.bool_]  # whether it is its group's total
+
+    @classmethod
+    def of(cls, system: System) -> Self:
+        """What is known of the numbers of an attacked group."""
+        return cls(system.least, system.most, system.rows.sums(system.expected), system.lines == 0)
+
+    @property
+    def of_changed_records(self) -> Self:
+        """The same of counts that swapping changed: the design follows true sizes, and limits them alone."""
+        far = 2 * self.most.max(initial=0) + 10
+        return replace(self, least=np.zeros_like(self.least), most=np.full_like(self.most, far))
+
+
+def between(least: Int64s | int, most: Int64s | int, known: Known) -> Windows:
+    """Every true count from `least` to `most` that is not ruled out gives what is published, with certainty."""
+    firsts = np.maximum(least, known.least)
+    sizes = np.maximum(np.minimum(most, known.most) - firsts + 1, 0)
+    return _windows(firsts, sizes, np.zeros(sizes.sum()))
+
+
+def from_chances(firsts: Int64s, chances: Floats, known: Known) -> Windows:
+    """Number i has the true counts firsts[i], firsts[i] + 1, ... with the chances of row i."""
+    trues = firsts[:, None] + np.arange(chances.shape[1])
+    is_known = (trues >= known.least[:, None]) & (trues <= known.most[:, None])
+    possible = np.where(is_known, chances, 0.0)
+    has_begun = np.logical_or.accumulate(possible > 0, axis=1)
+    goes_on = np.logical_or.accumulate(possible[:, ::-1] > 0, axis=1)[:, ::-1]
+    is_kept = has_begun & goes_on
+    with np.errstate(divide="ignore"):  # a count in the middle may be impossible
+        logs = np.log(possible[is_kept])
+    return _windows(firsts + is_kept.argmax(axis=1), is_kept.sum(axis=1), logs)
+
+
+def chosen(is_first: NDArray[np.bool_], first: Windows, second: Windows) -> Windows:
+    """The windows of `first` where it is chosen, elsewhere those of `second`."""
+    sizes = np.where(is_first, np.diff(first.starts), np.diff(second.starts))
+    logs = np.empty(sizes.sum())
+    takes_first = np.repeat(is_first, sizes)
+    logs[takes_first] = first.logs[np.repeat(is_first, np.diff(first.starts))]
+    logs[~takes_first] = second.logs[np.repeat(~is_first, np.diff(second.starts))]
+    return _windows(np.where(is_first, first.firsts, second.firsts), sizes, logs)
+
+
+def told_once(windows: Windows, rows: Rows) -> Windows:
+    """The windows where errors are in record keys: of numbers that are the same sum, the last one alone tells."""
+    sums = [parts.tobytes() for parts in np.split(rows.members, rows.starts[1:-1])]
+    last = {parts: number for number, parts in enumerate(sums)}
+    is_last = np.array([last[parts] == number for number, parts in enumerate(sums)])
+    return chosen(is_last, windows, _windows(windows.firsts, np.zeros_like(windows.firsts), np.empty(0)))
+
+
+def _windows(firsts: Int64s, sizes: Int64s, logs: Floats) -> Windows:
+    return Windows(firsts, np.append(0, np.cumsum(sizes)), logs)
+
+
+class NumberProtection(Protocol):
+    """Protects finished numbers one by one, or a whole system of them (secondary suppression)."""
+
+    def protect(self, tables: ExactTables, bits: np.random.Generator, /) -> PublishedTables:
+        """The numbers that are published; `bits` are this draw's own."""
+
+    def windows(self, published: PublishedTables, known: Known) -> Windows:
+        """What each published or withheld number tells about its true count: the likelihood."""
+
+    @property
+    def largest_error(self) -> int | None:
+        """How far a published number can be from the truth at most; None if nothing limits it."""
+
+    @property
+    def withheld_below(self) -> int:
+        """Numbers below it are withheld."""
+
+    @property
+    def width(self) -> int:
+        """Above 0 numbers are withheld because of others, too: secondary suppression."""
+
+
+@dataclass(frozen=True, slots=True)
+class Threshold:
+    """Decides which tables are published at all: those of groups, or of areas, that are large enough."""
+
+    people: int
+    is_of_areas: bool
+
+    def is_withheld(self, tables: ExactTables) -> NDArray[np.bool_]:
+        """Whether each number's group is too small in its area, or its area is."""
+        return np.asarray((tables.area_people if self.is_of_areas else tables.group_totals) < self.people)
+
+
+@dataclass(frozen=True, slots=True)
+class Protection:
+    """A protection as the user asked for it: steps on records, then on the selection, then on numbers."""
+
+    spec: str
+    name: str
+    source: Source | None = None
+    records: object | None = None  # a step on records: protections/swapping.py
+    selections: tuple[Threshold, ...] = ()
+    numbers: NumberProtection | None = None  # None: exact, or SafeTab
+    is_safetab: bool = False
+    parameters: Path | None = None  # SafeTab's directory, if it is not that of the comparison
+    scale: Fraction | None = None  # by which SafeTab's budgets are multiplied
+
+    @property
+    def repeats_errors(self) -> bool:
+        """Whether numbers of the same people have the same error, by record keys; after swapping none is met twice."""
+        return self.records is None and ("cell-key" in self.spec or "fixed=yes" in self.spec)
+
+    @property
+    def is_drawn_again(self) -> bool:
+        """Whether each draw may give other numbers for the same records; swapping is drawn once."""
+        return self.is_safetab or "round-random" in self.spec or "cell-key" in self.spec
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether every number is published as it is."""
+        return not (self.records or self.selections or self.numbers or self.is_safetab)

@@ -1,0 +1,54 @@
+"""What the pages know of levels: their noise, their selected totals, and why a group may be absent."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from safetab.apps.website.level_rows import MeasuredTable
+from safetab.core.noise.discrete_gaussian import DiscreteGaussian
+from safetab.core.noise.discrete_laplace import DiscreteLaplace
+from safetab.core.privacy.calibration import Stage
+from safetab.model.census.area_levels import AreaLevel
+from safetab.release.estimates.noise import far_threshold
+from safetab.release.estimates.noisy_number import most_if_suppressed, reason_of
+from safetab.release.files.documents import ReleaseFacts
+from safetab.release.files.group_statuses import SUPPRESSED, absent_status
+from safetab.release.files.release_universe import Universe
+
+_MECHANISMS = {DiscreteGaussian.mechanism: "gaussian", DiscreteLaplace.mechanism: "laplace"}
+"""What `page/numbers/noise.js` calls each noise that it can compute with."""
+
+
+def noise_of_level(number: int, universe: Universe, confidence: Fraction) -> dict[str, object]:
+    """How a level draws its noise, and above which totals selection no longer changes a difference."""
+    level = universe.levels[number].design
+    threshold = level.suppression_threshold
+    known: dict[str, object] = {}
+    for stage, measured in level.stages.items():
+        name = _MECHANISMS[measured.noise.mechanism]
+        known[stage.name] = [name, float(measured.noise.parameter)]  # a float only describes published numbers
+    if threshold is not None and Stage.STAGE_2 in level.stages:
+        known["far"] = [far_threshold(level.noise(Stage.STAGE_2), threshold, draws, confidence) for draws in (1, 2)]
+    return known
+
+
+def is_selected(table: MeasuredTable, universe: Universe) -> bool:
+    """Whether a total is shown only because it is above its threshold."""
+    level = universe.levels[table.level]
+    is_lone = table.shape is level.family.total and table.stage is Stage.STAGE_2
+    return is_lone and level.design.suppression_threshold is not None
+
+
+def absent_at(geography: AreaLevel, universe: Universe, facts: ReleaseFacts) -> dict[str, list[object]]:
+    """Why a group that is tabulated may be absent, by the number of its level.
+
+    Each is the status, the reason, and the size above which a group would probably be shown.
+    """
+    status = absent_status(universe.product, facts.origin)
+    absent: dict[str, list[object]] = {}
+    for iterations in universe.census.tabulated_group_levels:
+        level = universe.level_of(geography, iterations)
+        is_suppressed = bool(level.design.stages) and status == SUPPRESSED
+        most = most_if_suppressed(level.design, facts.options.confidence) if is_suppressed else None
+        absent[str(iterations.number)] = [status, reason_of(None, level, universe.product, status), most]
+    return absent

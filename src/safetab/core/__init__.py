@@ -1,0 +1,1 @@
+"""The paper: noise, privacy, mechanisms and the algorithm."""

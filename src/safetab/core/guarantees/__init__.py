@@ -1,0 +1,1 @@
+"""The guarantee of a plan, in numbers, words and JSON."""

@@ -1,0 +1,108 @@
+"""The two-sided geometric (discrete Laplace) distribution, and sums of independent draws from it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from itertools import accumulate
+from math import comb
+
+from flint import arb, ctx
+
+from safetab.core.noise.noise_distribution import NoiseDistribution, exactly, extra_precision, working_precision
+
+_GUARD_BITS = 64
+LEAST_SCALE, MOST_SCALE = Fraction(1, 10**9), Fraction(10**5)
+
+
+@dataclass(frozen=True, slots=True)
+class DiscreteLaplace(NoiseDistribution):
+    """P[X = x] proportional to exp(-|x| / scale), summed over `draws` independent draws.
+
+    scale > 0 is rational. Above zero the sum is a mixture of negative binomials with positive
+    weights, so nothing cancels.
+    Proof: docs/noise.md#sums-of-geometrics.
+    """
+
+    mechanism = "discrete_laplace"
+
+    scale: Fraction
+
+    def __post_init__(self) -> None:
+        if self.scale <= 0:
+            raise ValueError("the scale must be positive")
+
+    @property
+    def parameter(self) -> Fraction:
+        """The scale."""
+        return self.scale
+
+    @property
+    def width(self) -> float:
+        return float(self.scale)
+
+    @property
+    def out_of_sampler_range(self) -> str | None:
+        if LEAST_SCALE <= self.scale <= MOST_SCALE:
+            return None
+        return f"the scale must lie between {float(LEAST_SCALE):g} and {float(MOST_SCALE):g}"
+
+    def _upper_tail(self, at_least: int) -> arb:
+        with extra_precision(_GUARD_BITS):
+            weights = _mixture_weights(self.scale, self.draws, ctx.prec)
+            at_least_so_many = list(accumulate(reversed(weights)))[::-1]
+            success = _success(self.scale)
+            shares = enumerate(at_least_so_many)
+            terms = (share * comb(at_least - 1 + times, times) * success**times for times, share in shares)
+            return _failure(self.scale) ** at_least * sum(terms, arb(0))
+
+    def _probability(self, value: int) -> arb:
+        with extra_precision(_GUARD_BITS):
+            shares = enumerate(_mixture_weights(self.scale, self.draws, ctx.prec))
+            success = _success(self.scale)
+            terms = (share * comb(value + times, times) * success ** (times + 1) for times, share in shares)
+            return _failure(self.scale) ** value * sum(terms, arb(0))
+
+    def _tails_from(self, most: int) -> Iterator[arb]:
+        tail = self.tail(most, ctx.prec)
+        growth = arb(exactly(1 / self.scale)).exp()  # P[X >= m - 1] / P[X >= m]
+        for _ in range(most):
+            yield tail
+            tail *= growth
+
+    def _upper_mean(self, at_least: int) -> arb:
+        """A geometric tail restarts wherever it is cut: its mean is failure / success above the cut."""
+        beyond = _failure(self.scale) / _success(self.scale)
+        return self._upper_tail(at_least) * (at_least + beyond)
+
+    def _variance(self) -> arb:
+        return 2 * _failure(self.scale) / _success(self.scale) ** 2
+
+
+def _failure(scale: Fraction) -> arb:
+    return arb(exactly(-1 / scale)).exp()
+
+
+def _success(scale: Fraction) -> arb:
+    return -arb(exactly(-1 / scale)).expm1()
+
+
+@lru_cache(maxsize=64)
+def _mixture_weights(scale: Fraction, draws: int, bits: int) -> tuple[arb, ...]:
+    """The weights of the negative binomials that wait for 1, 2, ..., `draws` successes."""
+    with working_precision(bits):
+        failure = _failure(scale)
+        return tuple(
+            (1 + failure) ** (waited_for - 2 * draws) * _series_coefficient(draws, draws - waited_for, failure**2)
+            for waited_for in range(1, draws + 1)
+        )
+
+
+def _series_coefficient(draws: int, order: int, square: arb) -> arb:
+    """The coefficient of y^order in (1 + square y / (1 - y))^draws."""
+    if order == 0:
+        return arb(1)
+    terms = (comb(draws, j) * comb(order - 1, j - 1) * square**j for j in range(1, min(order, draws) + 1))
+    return sum(terms, arb(0))

@@ -1,0 +1,53 @@
+"""The privacy definitions, the stages, and the noise that a budget buys."""
+
+from __future__ import annotations
+
+from enum import Enum, IntEnum
+from fractions import Fraction
+
+from safetab.core.noise.discrete_gaussian import DiscreteGaussian
+from safetab.core.noise.discrete_laplace import DiscreteLaplace
+from safetab.model.census.sensitivity import Sensitivity
+
+
+class PrivacyDefinition(Enum):
+    """A definition that a run can satisfy. The value is the spelling in config.json."""
+
+    ZCDP = ("zcdp", "zero-concentrated differential privacy", "rho")
+    PURE_DP = ("puredp", "pure differential privacy", "epsilon")
+
+    def __init__(self, spelling: str, full_name: str, budget_symbol: str) -> None:
+        self.spelling = spelling
+        self.full_name = full_name
+        self.budget_symbol = budget_symbol
+
+
+class Stage(IntEnum):
+    """A stage of a level. The numbers are those of the measurement file and of noise addresses."""
+
+    TOTAL_ONLY = 0  # the whole budget at once
+    STAGE_1 = 1
+    STAGE_2 = 2
+
+
+Noise = DiscreteGaussian | DiscreteLaplace
+
+
+def stage_fraction(stage: Stage, stage_1_fraction: Fraction) -> Fraction:
+    """A stage's share of a level's budget: gamma, 1 - gamma, or all of it for a TotalOnly group."""
+    shares = {Stage.TOTAL_ONLY: Fraction(1), Stage.STAGE_1: stage_1_fraction, Stage.STAGE_2: 1 - stage_1_fraction}
+    return shares[stage]
+
+
+def calibrated_noise(definition: PrivacyDefinition, sensitivity: Sensitivity, budget: Fraction) -> Noise:
+    """The noise with which the counts of a level's groups, or of their cells, cost `budget`.
+
+    Neighbours: add or remove one record, or all records of one unit, which moves the vector of these
+    counts by at most `sensitivity`.
+    Spends: nothing here; drawing this noise once for each count costs `budget`.
+    Proof: docs/privacy.md#calibration (sigma squared = squared L2 sensitivity / (2 rho); scale = L1
+    sensitivity / epsilon).
+    """
+    if definition is PrivacyDefinition.ZCDP:
+        return DiscreteGaussian(sensitivity.l2_squared / (2 * budget))
+    return DiscreteLaplace(sensitivity.l1 / budget)

@@ -1,0 +1,127 @@
+"""The exact delta(epsilon) of the numbers drawn for one person's groups, certified.
+
+A conversion from rho bounds this curve from above. An attack on the numbers can reach the curve
+itself but never exceed it: docs/privacy.md#exact-curve.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from itertools import accumulate
+from math import floor
+
+from flint import arb
+
+from safetab.core.noise.discrete_gaussian import DiscreteGaussian
+from safetab.core.noise.discrete_laplace import DiscreteLaplace
+from safetab.core.noise.noise_distribution import exactly, working_precision
+from safetab.core.privacy.calibration import Noise
+
+_BITS = 256
+_NEGLIGIBLE = Fraction(1, 2**120)
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedCounts:
+    """Counts that one person changes by `by` each, with independent noise of one kind.
+
+    A unit with several equal records changes each count by their number.
+    """
+
+    noise: Noise
+    number: int
+    by: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class LossCurve:
+    """Delta as a function of epsilon, for counts with one or two kinds of noise (stages 1 and 2).
+
+    The shape that stage 2 measures makes no difference: a person changes one cell of each group by
+    one in any shape.
+    Proof: docs/privacy.md#exact-curve.
+    """
+
+    counts: tuple[ChangedCounts, ...]
+
+    def __post_init__(self) -> None:
+        if len(self.counts) not in {1, 2}:
+            raise ValueError("a curve is of one or two kinds of noise")
+
+    def delta(self, epsilon: Fraction) -> arb:
+        """A ball around the smallest delta at which these counts are (epsilon, delta)-DP."""
+        with working_precision(_BITS):
+            parts = list(map(_losses, self.counts))
+            outer, inner = (_NO_LOSS, parts[0]) if len(parts) == 1 else parts
+            total = arb(0)
+            for place, chance in enumerate(outer.chances):
+                total += chance * inner.excess_over(epsilon - (outer.first + place * outer.step))
+            return total.union(total + outer.left_out + inner.left_out)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Losses:
+    """The distribution of a loss with values `first`, `first` + `step`, ..., except a negligible rest."""
+
+    first: Fraction
+    step: Fraction
+    chances: Sequence[arb]
+    left_out: arb
+    chances_from: Sequence[arb]  # of this value and all greater ones
+    weighted_from: Sequence[arb]  # the same, each times exp(-loss)
+
+    def excess_over(self, epsilon: Fraction) -> arb:
+        """The mean of 1 - exp(epsilon - loss) where the loss exceeds epsilon, and 0 elsewhere."""
+        place = max(floor((epsilon - self.first) / self.step) + 1, 0)
+        if place >= len(self.chances):
+            return arb(0)
+        return self.chances_from[place] - arb(exactly(epsilon)).exp() * self.weighted_from[place]
+
+
+def _with_sums(first: Fraction, step: Fraction, chances: Sequence[arb], left_out: arb) -> _Losses:
+    weighted = [chance * arb(exactly(-(first + place * step))).exp() for place, chance in enumerate(chances)]
+    from_end = [list(accumulate(reversed(terms)))[::-1] for terms in (chances, weighted)]
+    return _Losses(first, step, chances, left_out, *from_end)
+
+
+_NO_LOSS = _Losses(Fraction(0), Fraction(1), [arb(1)], arb(0), [arb(1)], [arb(1)])
+
+
+@lru_cache(maxsize=256)
+def _losses(counts: ChangedCounts) -> _Losses:
+    with working_precision(_BITS):
+        if isinstance(counts.noise, DiscreteGaussian):
+            return _gaussian_losses(counts.noise, counts.number, counts.by)
+        return _geometric_losses(counts.noise, counts.number, counts.by)
+
+
+def _gaussian_losses(noise: DiscreteGaussian, number: int, by: int) -> _Losses:
+    """The joint loss depends only on the sum of the noise; a noise x loses by * (2x + by) / (2 sigma^2)."""
+    together = noise.sum_of(number)
+    most = together.least_with_tail_below(_NEGLIGIBLE)
+    chances = [together.probability(value, _BITS) for value in range(-most, most + 1)]
+    first = Fraction(by * (number * by - 2 * most)) / (2 * noise.sigma_squared)
+    return _with_sums(first, by / noise.sigma_squared, chances, 2 * together.tail(most, _BITS))
+
+
+def _geometric_losses(noise: DiscreteLaplace, number: int, by: int) -> _Losses:
+    """The sum of `number` losses (|x + by| - |x|) / scale.
+
+    Noise x of 0 or more loses by / scale, noise of -by or less minus that, and each step between them
+    changes the loss by 2 / scale.
+    """
+    ratio = arb(exactly(-1 / noise.scale)).exp()
+    worst = 1 / (1 + ratio)
+    between = [(1 - ratio) * worst * ratio**below for below in range(by - 1, 0, -1)]
+    chances = [worst * ratio**by, *between, worst]
+    together = [arb(1)]
+    for _ in range(number):
+        added = [arb(0)] * (len(together) + by)
+        for place, chance in enumerate(together):
+            for step, of_one in enumerate(chances):
+                added[place + step] += chance * of_one
+        together = added
+    return _with_sums(-number * by / noise.scale, 2 / noise.scale, together, arb(0))

@@ -1,0 +1,253 @@
+"""Tasks that Python on the executors runs: the local engine's loops on some of the records.
+
+Imports no Spark. Results cross between Python and Java as pickled bytes, since single numbers would
+cost more than counting them. Tasks write no record to disk, and Spark's message about a task that
+failed goes to the confidential log alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from safetab.counting.fingerprint import RecordFingerprint
+from safetab.counting.local.counter import CountedPart, RecordCounter
+from safetab.counting.local.encoder import RecordEncoder
+from safetab.counting.local.engine import sums_of_records
+from safetab.counting.local.part_records import SortedRecords
+from safetab.counting.local.records import ValueBatch, row_groups_of_part, rows_of, value_batch
+from safetab.counting.local.units import rows_of_units
+from safetab.counting.patterns import IterationLists
+from safetab.counting.spark.task_records import TaskEncoding, TaskInputs, TaskRecords, packed, renumbered, unpacked
+from safetab.foundation.findings import VERSION
+from safetab.model.census.area_levels import Pass
+from safetab.model.products.record import RecordLayout
+from safetab.model.specification.values import Unit
+
+if TYPE_CHECKING:
+    from pyspark import Broadcast
+    from pyspark.sql import DataFrame, SparkSession
+
+NEEDED_PACKAGES = ("numba", "numpy", "pandas", "pyarrow")
+"""What an executor's Python needs beside safetab and PySpark; PySpark itself asks for pandas."""
+
+MISFIT = "misfit"
+"""A column that is 0 for a row with its fields of text, else `WRONG_SHAPE` or `NOT_UTF8`."""
+WRONG_SHAPE = 1
+NOT_UTF8 = 2
+
+RESULT = "result binary"
+"""The one column of a task's results; `results_of` unpickles them."""
+ENCODED = "key int, piece int, result binary"
+"""A row for each piece with records of a task, and a row of `NO_PIECE` with the task's verdict."""
+UNITS = "unit binary, rows long"
+"""How many rows of a batch each unit has; null stands for no unit."""
+COUNTED = "piece int, counts binary, runs binary"
+"""A row for each piece, with its counts and records, and the verdicts, as `counts` of `NO_PIECE`."""
+NO_PIECE = -1
+
+_MOST_RECORDS = 1 << 21  # of one row of ENCODED
+_ARROW_TYPES = {"int": pa.int32(), "binary": pa.binary()}
+
+T = TypeVar("T")
+Batches = Iterable[pa.RecordBatch]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether all rows are right, how many they are, and how many records each pass and no pass has."""
+
+    are_right: bool
+    rows: int
+    records: Mapping[Pass, int]
+    in_no_pass: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PieceCounts:
+    """A piece's counts: of iterations by atom, as in `CountedPart`, and of (iteration, attribute) cells."""
+
+    records: int
+    starts: NDArray[np.int64]
+    iterations: NDArray[np.int32]
+    counts: NDArray[np.int32]
+    attribute_cells: NDArray[np.int64]
+    attribute_counts: NDArray[np.int32]
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class _Packed:
+    """Unpickles to `held`. PySpark's encrypted stream takes bytes, and no buffers of arrays."""
+
+    held: object
+
+    def __reduce__(self) -> tuple[Any, tuple[bytes]]:
+        return unpacked, (packed(self.held),)
+
+
+def send(session: SparkSession, value: T) -> Broadcast[T]:
+    """Broadcast a value to all executors, once for all tasks."""
+    packed: Broadcast[Any] = session.sparkContext.broadcast(_Packed(value))
+    return packed
+
+
+def results_of(results: DataFrame) -> list[Any]:
+    """Fetch the results of all tasks, which are the only column."""
+    return [unpacked(result) for result in results.toArrow().column(0).to_pylist()]
+
+
+def describe_python(batches: Batches) -> Iterator[pa.RecordBatch]:
+    """The version of safetab that the task finds, and the packages that it lacks."""
+    for _ in batches:
+        pass
+    missing = []
+    for name in NEEDED_PACKAGES:
+        try:
+            import_module(name)
+        except ImportError:
+            missing.append(name)
+    yield result_row((VERSION, missing))
+
+
+ReadBatches = Callable[[TaskInputs, Batches], Iterator[ValueBatch | None]]
+"""How a task gets records from the rows that Spark gives it: `read_rows` or `read_row_groups`."""
+
+
+def read_rows(inputs: TaskInputs, batches: Batches) -> Iterator[ValueBatch | None]:
+    """The records of rows of text columns and MISFIT; None for a batch with a misfit."""
+    for batch in batches:
+        if batch.num_rows:
+            has_misfits = bool(np.any(batch.column(MISFIT).to_numpy()))
+            yield None if has_misfits else batch_of_rows(batch, inputs.record)
+
+
+def batch_of_rows(batch: pa.RecordBatch, record: RecordLayout) -> ValueBatch:
+    """The records of rows of text columns, as bytes: no value is too strange to be judged."""
+    columns = [batch.column(name).cast(pa.binary()) for name in record.columns]
+    return value_batch(pa.RecordBatch.from_arrays(columns, names=list(record.columns)), record)
+
+
+def read_row_groups(inputs: TaskInputs, batches: Batches) -> Iterator[ValueBatch]:
+    """The records of Parquet files that every executor sees; a row has a path and a first row group."""
+    for _, batch in row_groups_in(batches, inputs.record):
+        yield batch
+
+
+def row_groups_in(batches: Batches, record: RecordLayout) -> Iterator[tuple[str, ValueBatch]]:
+    """The records of `read_row_groups`, each batch with the path of its file."""
+    firsts: dict[str, set[int]] = {}
+    for batch in batches:
+        for row in batch.to_pylist():
+            firsts.setdefault(row["path"], set()).add(row["first"])
+    for path, wanted in firsts.items():
+        for row_groups in row_groups_of_part(Path(path)):
+            if row_groups.numbers.start in wanted:
+                for records in row_groups.batches(record):
+                    yield path, records
+
+
+def encode_records(sent: Broadcast[TaskInputs], read: ReadBatches, batches: Batches) -> Iterator[pa.RecordBatch]:
+    """Check and encode a task's records: rows of ENCODED, the verdict at the end."""
+    inputs = sent.value
+    encoding = TaskEncoding(inputs)
+    records = TaskRecords(inputs)
+    encoder = RecordEncoder(encoding, records)
+    rows = 0
+    are_right = True
+    for batch in read(inputs, batches):
+        rows += 0 if batch is None else rows_of(batch)
+        are_right = are_right and batch is not None and _is_added(encoder, batch)
+        if records.count >= _MOST_RECORDS:
+            yield from _encoded_pieces(records, encoding, inputs)
+    yield from _encoded_pieces(records, encoding, inputs)
+    verdict = Verdict(are_right, rows, dict(encoder.record_count), encoder.in_no_pass)
+    yield _row(ENCODED, inputs.keys[0], NO_PIECE, packed(verdict))
+
+
+def _is_added(encoder: RecordEncoder, batch: ValueBatch) -> bool:
+    """Whether all rows so far are right; text of a Parquet file that is not UTF-8 never is."""
+    try:
+        encoder.add(batch)
+    except UnicodeDecodeError:
+        return False
+    return encoder.is_right
+
+
+def _encoded_pieces(records: TaskRecords, encoding: TaskEncoding, inputs: TaskInputs) -> Iterator[pa.RecordBatch]:
+    for piece, encoded in records.take_pieces(encoding.patterns.codes):
+        yield _row(ENCODED, inputs.keys[piece], piece, encoded)
+
+
+def count_pieces(sent: Broadcast[TaskInputs], batches: Batches) -> Iterator[pa.RecordBatch]:
+    """Count whole pieces, all of whose rows of ENCODED come to this task: rows of COUNTED."""
+    inputs = sent.value
+    encoding = TaskEncoding(inputs)
+    records = TaskRecords(inputs)
+    for batch in batches:
+        for row in batch.to_pylist():
+            if row["piece"] == NO_PIECE:
+                yield _row(COUNTED, NO_PIECE, row["result"], None)
+            else:
+                records.add_piece(row["piece"], row["result"], encoding.patterns)
+    encoding.parts = [inputs.pieces[number] for number in records.numbers]
+    counter = RecordCounter(encoding, 1)
+    for number, counted in zip(records.numbers, counter.count(records), strict=True):
+        yield _row(COUNTED, number, packed(_counts(counted)), packed(_runs(counted, encoding)))
+    counter.close()
+
+
+def _counts(counted: CountedPart) -> PieceCounts:
+    cells, records = np.flatnonzero(counted.by_attribute), len(counted.records.attributes)
+    by_cell = counted.by_attribute.reshape(-1)[cells]
+    return PieceCounts(records, counted.starts, counted.iterations, counted.counts, cells, by_cell)
+
+
+def _runs(counted: CountedPart, encoding: TaskEncoding) -> tuple[SortedRecords, IterationLists]:
+    """The records of a piece, and the iterations of the patterns that occur in it."""
+    starts, run_starts, run_patterns, run_sizes, attributes = counted.records
+    patterns, pattern_of_run = renumbered(run_patterns, encoding.patterns.count)
+    pattern_of_run.flags.writeable = False  # like the local engine's
+    runs = SortedRecords(starts, run_starts, pattern_of_run, run_sizes, attributes)
+    return runs, encoding.lists_of(patterns)
+
+
+def sum_records(
+    sent: Broadcast[TaskInputs], secret: Broadcast[bytes], read: ReadBatches, batches: Batches
+) -> Iterator[pa.RecordBatch]:
+    """What a task's records, which break no rule, add to the fingerprint: lists of `PartSums`."""
+    inputs = sent.value
+    fingerprint, encoding = RecordFingerprint(secret.value, inputs.record.part_column), TaskEncoding(inputs)
+    for batch in read(inputs, batches):
+        try:
+            sums = None if batch is None else sums_of_records([batch], fingerprint, encoding)
+        except ValueError:  # which quotes a value
+            sums = None
+        if sums is None:
+            raise ValueError("a row that was right before is wrong now")
+        yield result_row(sums)
+
+
+def count_units(sent: Broadcast[TaskInputs], unit: Unit, batches: Batches) -> Iterator[pa.RecordBatch]:
+    """A task: how many rows of its row groups each unit has, as rows of UNITS. Reads no other column."""
+    record = replace(sent.value.record, columns=(unit.column,))
+    for _, batch in row_groups_in(batches, record):
+        yield from rows_of_units(batch, record, unit).combine_chunks().to_batches()
+
+
+def result_row(result: object) -> pa.RecordBatch:
+    """One row of RESULT."""
+    return _row(RESULT, packed(result))
+
+
+def _row(columns: str, *values: int | bytes | None) -> pa.RecordBatch:
+    """One row of columns that are spelled as Spark spells them."""
+    names_and_kinds = (column.split() for column in columns.split(","))
+    schema = pa.schema([(name, _ARROW_TYPES[kind]) for name, kind in names_and_kinds])
+    return pa.RecordBatch.from_pylist([dict(zip(schema.names, values, strict=True))], schema)

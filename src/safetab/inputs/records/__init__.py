@@ -1,0 +1,1 @@
+"""Records of people and households: found, read and checked."""

@@ -1,0 +1,1 @@
+"""Parameters and what they give; `safetab.tuning` is the door."""

@@ -1,0 +1,1 @@
+"""The U.S. census as values: areas, passes, lists, ids, published tables."""

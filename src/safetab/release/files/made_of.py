@@ -1,0 +1,23 @@
+"""What a site or an export says of the release that it was made of, and the checksums of its files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from safetab.foundation.files import sha256_of
+from safetab.foundation.findings import VERSION
+from safetab.release.files.checksums import CHECKSUMS_FILE, write_checksums
+from safetab.release.outputs.manifest import write_json
+
+MADE_OF_FILE = "MADE-OF.json"
+MADE_BY = "made_by"
+THIS_PROGRAM = f"safetab {VERSION}"
+MADE_FILES = (MADE_OF_FILE, CHECKSUMS_FILE)
+
+
+def write_made_of(folder: Path, release: Path) -> None:
+    """Name the program and the release, by the checksum that a signature covers; then list all files of the folder."""
+    sums = release / CHECKSUMS_FILE
+    signed = {CHECKSUMS_FILE: sha256_of(sums)} if sums.is_file() else {}  # the oldest releases have none
+    write_json(folder / MADE_OF_FILE, {MADE_BY: THIS_PROGRAM, "release": {"sha256": signed}})
+    write_checksums(folder)

@@ -1,0 +1,1 @@
+"""Runs that are observed: errors of many draws beside the truth."""
