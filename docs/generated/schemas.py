@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from safetab.core.privacy.calibration import PrivacyDefinition
 from safetab.inputs.bureau.config_file import READER_KEY
 from safetab.model.config.run_config import ReaderKind, budget_key, measured_levels, threshold_key
+from safetab.model.privacy_definition import PrivacyDefinition
 from safetab.model.products.all_products import PRODUCTS
 from safetab.model.products.product import Product
 from safetab.model.specification.kinds import (

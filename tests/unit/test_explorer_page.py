@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from safetab.inputs.tuning.concerns import NO_PROTECTION
 from safetab.tuning import tuning_of
 from tests.cases import cases_of
 from tests.commands import done, refused
 from tests.inside import (
+    NO_PROTECTION,
     SAFETAB_H,
     US,
     AreaKind,

@@ -9,7 +9,7 @@ from math import erfc, exp, sqrt
 import pytest
 
 import safetab
-from safetab.inputs.tuning.concerns import concerns
+from safetab.tuning import concerns
 from tests.cases import cases_of
 from tests.commands import cli, done
 from tests.inside import (

@@ -11,9 +11,9 @@ from safetab.cli.json_document import answer
 from safetab.cli.messages import ExitCode, note, show_findings
 from safetab.cli.text_tables import show_table, show_text, terminal_console, text_table
 from safetab.core.guarantees.plan_json import JsonObject, exact
-from safetab.core.privacy.calibration import PrivacyDefinition
 from safetab.foundation.files import package_data
 from safetab.model.census_value import WHOLE_TERRITORY
+from safetab.model.privacy_definition import PrivacyDefinition
 from safetab.runs.spend_log import accounts_shown
 from safetab.runs.spend_log.accounts import about_units
 from safetab.runs.spend_log.log_checks import check_log

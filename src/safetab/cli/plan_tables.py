@@ -22,13 +22,14 @@ from safetab.core.guarantees.losses import (
     reported_loss,
 )
 from safetab.core.guarantees.plan_json import exact
-from safetab.core.privacy.calibration import PrivacyDefinition, Stage
+from safetab.core.privacy.calibration import Stage
 from safetab.core.privacy.composition import epsilon_of_rho
 from safetab.core.privacy.reference import loss_text, reference_losses
 from safetab.foundation.files import package_data
 from safetab.inputs.tuning.tuning import Tuning
 from safetab.model.census.census import PopulationGroupLevel, Words
 from safetab.model.config.run_config import RunConfig
+from safetab.model.privacy_definition import PrivacyDefinition
 from safetab.model.products.product import Selector
 
 NONE = "-"

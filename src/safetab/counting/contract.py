@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from safetab.core.algorithm.run_plan import LevelPlan
-from safetab.core.privacy.exact_counts import ExactCounts
+from safetab.core.algorithm.group_counts import GroupCounts
 from safetab.foundation.findings import Checked, Finding
 from safetab.foundation.progress import Progress
 from safetab.inputs.configuration import product_asked_for, read_config, reader_asked_for
@@ -24,7 +23,6 @@ from safetab.inputs.readers.table_files import TableFiles, TableForm
 from safetab.model.census.area_levels import Pass
 from safetab.model.config.run_config import ReaderKind, RunConfig
 from safetab.model.known_census import DEFAULT_CENSUS
-from safetab.model.products.product import Shape
 from safetab.model.products.record import ListedAreas, RecordLayout
 
 if TYPE_CHECKING:
@@ -45,16 +43,6 @@ class EngineSettings:
     temporary_folder: Path
     memory: str = "4GB"
     threads: int = 2
-
-
-class GroupCounts(Protocol):
-    """The two questions about the population groups of a level."""
-
-    def totals(self, level: LevelPlan) -> ExactCounts:
-        """The totals of the level's population groups that have a record."""
-
-    def cells(self, level: LevelPlan, groups_of: Mapping[Shape, NDArray[np.int64]]) -> Mapping[Shape, ExactCounts]:
-        """The cells of the groups, by rising index, that got each shape finer than a total."""
 
 
 class CountingEngine(GroupCounts, Protocol):

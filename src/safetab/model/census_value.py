@@ -9,11 +9,11 @@ from itertools import chain
 from itertools import product as product_of_lists
 from types import MappingProxyType
 
-from safetab.core.privacy.calibration import PrivacyDefinition
 from safetab.model.census.area_levels import AreaKind, AreaLevel, Ids, Pass, TextIds
 from safetab.model.census.census import Census, PopulationGroupLevel, Spelling, Words, a_or_an, capitalized
 from safetab.model.census.groups import MOST_ANSWERS, Classification, GroupKind, GroupLevel, GroupList, Members
 from safetab.model.config.run_config import ConfigSpelling, FamilyConfig, ReaderKind, RunConfig
+from safetab.model.privacy_definition import PrivacyDefinition
 from safetab.model.products.product import Product, TableFamily, Thresholds
 from safetab.model.products.record import classification_of, ordered_lists
 from safetab.model.specification.kinds import in_sentence

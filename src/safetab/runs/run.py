@@ -20,6 +20,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from safetab.core.algorithm.group_counts import GroupCounts
 from safetab.core.algorithm.run_plan import LevelPlan, RunPlan
 from safetab.core.algorithm.safetab import safetab
 from safetab.core.guarantees.guarantee import is_specified
@@ -27,7 +28,7 @@ from safetab.core.privacy.addressed_bits import AddressedBits
 from safetab.core.privacy.exact_counts import ExactCounts
 from safetab.core.privacy.ledger import Ledger
 from safetab.core.privacy.output_status import OutputStatus
-from safetab.counting.contract import CountingEngine, GroupCounts, records_intact
+from safetab.counting.contract import CountingEngine, records_intact
 from safetab.foundation.failures import NOTHING_SPENT, closing_without_masking
 from safetab.foundation.files import whole_path
 from safetab.foundation.findings import VERSION, Finding, InvalidInput, require_none

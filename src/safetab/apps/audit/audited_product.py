@@ -11,8 +11,9 @@ from typing import Any
 
 from safetab.core.noise.discrete_gaussian import DiscreteGaussian
 from safetab.core.noise.discrete_laplace import DiscreteLaplace
-from safetab.core.privacy.calibration import Noise, PrivacyDefinition
+from safetab.core.privacy.calibration import Noise
 from safetab.model.census.groups import GroupLevel
+from safetab.model.privacy_definition import PrivacyDefinition
 from safetab.model.products.product import Product
 from safetab.runs.options import RunOptions
 

@@ -27,11 +27,12 @@ from safetab.core.algorithm.measurements import Measurements
 from safetab.core.algorithm.run_plan import LevelPlan
 from safetab.core.algorithm.tabulate_level import tabulate_level
 from safetab.core.privacy.addressed_bits import AddressedBits
-from safetab.core.privacy.calibration import Noise, PrivacyDefinition, Stage
+from safetab.core.privacy.calibration import Noise, Stage
 from safetab.core.privacy.exact_counts import ExactCounts
 from safetab.core.privacy.ledger import Ledger
 from safetab.core.privacy.loss_curve import ChangedCounts, LossCurve
 from safetab.foundation.progress import NoProgress
+from safetab.model.privacy_definition import PrivacyDefinition
 from safetab.model.products.product import Shape
 from safetab.runs.guards import backend_of
 from safetab.runs.inputs import checked_engine, read_inputs

@@ -19,9 +19,10 @@ from safetab.apps.audit.worlds.configuration import PlainLevel, plain_config
 from safetab.core.algorithm.run_plan import LevelPlan
 from safetab.core.mechanisms.noisy_count import noisy_count
 from safetab.core.privacy.addressed_bits import KEY_BYTES, AddressedBits
-from safetab.core.privacy.calibration import PrivacyDefinition, Stage
+from safetab.core.privacy.calibration import Stage
 from safetab.core.privacy.ledger import DrawingRight, Ledger
 from safetab.core.privacy.measurement_event import MeasurementEvent
+from safetab.model.privacy_definition import PrivacyDefinition
 from safetab.model.products.product import Product, Shape
 from safetab.release.estimates.estimate import Absence
 from safetab.release.estimates.open_release import open_release

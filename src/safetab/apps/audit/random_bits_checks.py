@@ -22,12 +22,13 @@ from safetab.core.mechanisms.noisy_count import noisy_count
 from safetab.core.noise.discrete_gaussian import DiscreteGaussian
 from safetab.core.privacy import addressed_bits
 from safetab.core.privacy.addressed_bits import KEY_BYTES, AddressedBits
-from safetab.core.privacy.calibration import PrivacyDefinition, Stage
+from safetab.core.privacy.calibration import Stage
 from safetab.core.privacy.exact_counts import ExactCounts
 from safetab.core.privacy.ledger import DrawingRight, Ledger
 from safetab.core.privacy.measurement_event import MeasurementEvent
 from safetab.model.census.census import PopulationGroupLevel
 from safetab.model.census.sensitivity import Sensitivity
+from safetab.model.privacy_definition import PrivacyDefinition
 from safetab.model.products.all_products import PRODUCTS
 from safetab.model.products.product import Shape, Thresholds
 from safetab.model.us.us_census import DETAILED, US

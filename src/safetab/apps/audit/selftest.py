@@ -14,12 +14,13 @@ from safetab.core.mechanisms.noisy_count import noisy_count
 from safetab.core.noise.discrete_gaussian import DiscreteGaussian
 from safetab.core.noise.discrete_laplace import DiscreteLaplace
 from safetab.core.privacy.addressed_bits import AddressedBits
-from safetab.core.privacy.calibration import Noise, PrivacyDefinition, Stage
+from safetab.core.privacy.calibration import Noise, Stage
 from safetab.core.privacy.exact_counts import ExactCounts
 from safetab.core.privacy.ledger import DrawingRight, Ledger
 from safetab.core.privacy.measurement_event import MeasurementEvent
 from safetab.model.census.census import PopulationGroupLevel
 from safetab.model.census.sensitivity import Sensitivity
+from safetab.model.privacy_definition import PrivacyDefinition
 from safetab.model.products.safetab_p.safetab_p import SAFETAB_P
 from safetab.model.us.us_census import DETAILED, US
 

@@ -15,11 +15,11 @@ from safetab.apps.audit.audited_product import AuditedProduct, AuditWorld, Floor
 from safetab.apps.audit.audited_runs import recorded
 from safetab.apps.audit.verdicts import Verdict, verdict
 from safetab.apps.audit.worlds.configuration import plain_config
-from safetab.core.privacy.calibration import PrivacyDefinition
 from safetab.core.privacy.output_status import SYNTHETIC_MARKER
 from safetab.foundation.failures import RunFailed
 from safetab.foundation.findings import InvalidInput
 from safetab.foundation.progress import NoProgress
+from safetab.model.privacy_definition import PrivacyDefinition
 from safetab.model.specification.values import Unit
 from safetab.runs.inputs import validate_files
 from safetab.runs.options import RunOptions

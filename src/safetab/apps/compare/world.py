@@ -15,7 +15,6 @@ from typing import Self
 
 import numpy as np
 
-from safetab.apps.accuracy.pages.page_parts import finer_table, share
 from safetab.apps.compare.attacks.membership import membership_bound
 from safetab.apps.compare.measures.utility import key_of_seed
 from safetab.apps.compare.pages.words import text
@@ -35,7 +34,6 @@ from safetab.apps.compare.tables.count_area import (
 from safetab.apps.compare.tables.counted_census import AskedTables, CountedCensus
 from safetab.core.algorithm.run_plan import RunPlan
 from safetab.core.guarantees.losses import DELTA, reported_loss
-from safetab.core.privacy.calibration import PrivacyDefinition
 from safetab.core.privacy.output_status import SYNTHETIC_MARKER
 from safetab.core.privacy.reference import loss_text
 from safetab.counting.local.counter import RecordCounter
@@ -47,9 +45,11 @@ from safetab.inputs.planning.planner import plan_of
 from safetab.inputs.tuning.tuning import production_of_2020
 from safetab.model.census.area_levels import AreaLevel
 from safetab.model.config.run_config import RunConfig
+from safetab.model.privacy_definition import PrivacyDefinition
 from safetab.model.products.all_products import PRODUCTS
 from safetab.model.specification.kinds import in_sentence
 from safetab.release.outputs.output_folder import NamesLike, always_named, output_findings
+from safetab.release.report.shares import finer_table, share
 from safetab.runs import guards
 from safetab.runs.declared_options import COMPARE, COMPARED_WITH, with_defaults
 from safetab.runs.inputs import RunInputs, checked_engine, read_inputs

@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeVar
 
 from safetab.apps.synthetic.cef.cef_files import READER_FILE
 from safetab.apps.synthetic.census import CensusPlan, CensusRequest, bytes_needed, write_census
-from safetab.apps.synthetic.files.census_files import PERSON_HOUSEHOLD_FILE, CensusFormat
+from safetab.apps.synthetic.files.census_files import CensusFormat
 from safetab.apps.synthetic.files.parameter_files import HOUSEHOLD_PARAMETERS, write_new_parameters
 from safetab.apps.synthetic.geography.census_size import SizeRequest
 from safetab.apps.synthetic.people.nonempty_groups import NonEmptyGroups
@@ -27,6 +27,7 @@ from safetab.foundation.progress import NoProgress, Progress
 from safetab.inputs.bureau import public_lists as lists
 from safetab.inputs.bureau.grfc import GEOGRAPHY_TABLE
 from safetab.inputs.readers.area_names import NAMES_FILE
+from safetab.inputs.records.record_files import PERSON_HOUSEHOLD_FILE
 from safetab.model.config.run_config import CONFIG_FILE, ReaderKind
 from safetab.model.products.safetab_h.safetab_h import HOUSEHOLD_RECORD
 from safetab.model.products.safetab_p.safetab_p import PERSON_RECORD

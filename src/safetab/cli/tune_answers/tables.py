@@ -16,7 +16,6 @@ from safetab.core.algorithm.level_design import LevelMargins
 from safetab.core.guarantees.guarantee import neighbours_in_words
 from safetab.core.guarantees.losses import DELTA, reference_words, reported_loss
 from safetab.core.guarantees.plan_json import JsonObject, exact
-from safetab.core.privacy.calibration import PrivacyDefinition
 from safetab.core.privacy.composition import PrivacyLoss
 from safetab.core.privacy.reference import loss_number
 from safetab.foundation.files import package_data
@@ -24,6 +23,7 @@ from safetab.inputs.tuning.concerns import concerns
 from safetab.inputs.tuning.paper import GAMMA, STABILITY, SUPPRESSION_CHANCE, margin_table, threshold_table
 from safetab.inputs.tuning.tuned_level import TunedLevel
 from safetab.inputs.tuning.tuning import Tuning
+from safetab.model.privacy_definition import PrivacyDefinition
 from safetab.model.products.product import Selector
 
 _CONFIDENCES = (Fraction(90, 100), Fraction(95, 100), Fraction(99, 100))

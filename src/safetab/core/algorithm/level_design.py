@@ -19,10 +19,11 @@ from flint import arb
 from numpy.typing import NDArray
 
 from safetab.core.noise.noise_distribution import DEFAULT_BITS, working_precision
-from safetab.core.privacy.calibration import Noise, PrivacyDefinition, Stage, calibrated_noise, stage_fraction
+from safetab.core.privacy.calibration import Noise, Stage, calibrated_noise, stage_fraction
 from safetab.model.census.census import PopulationGroupLevel
 from safetab.model.census.sensitivity import Sensitivity
 from safetab.model.config.run_config import FamilyConfig, RunConfig
+from safetab.model.privacy_definition import PrivacyDefinition
 from safetab.model.products.product import LineKind, Product, Selector, Shape, TableFamily, Thresholds
 
 

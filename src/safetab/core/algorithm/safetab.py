@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator
 
+from safetab.core.algorithm.group_counts import GroupCounts
 from safetab.core.algorithm.measurements import Measurements
 from safetab.core.algorithm.run_plan import LevelPlan
 from safetab.core.algorithm.tabulate_level import tabulate_level
 from safetab.core.privacy.ledger import Ledger
-from safetab.counting.contract import GroupCounts
 
 
 def safetab(

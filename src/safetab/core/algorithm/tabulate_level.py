@@ -11,6 +11,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from safetab.core.algorithm.group_counts import GroupCounts
 from safetab.core.algorithm.level_design import LevelDesign, passes_suppression
 from safetab.core.algorithm.measurements import Measurements
 from safetab.core.algorithm.run_plan import LevelPlan, chosen_shapes
@@ -19,7 +20,6 @@ from safetab.core.privacy.calibration import Stage
 from safetab.core.privacy.exact_counts import ExactCounts, union_of
 from safetab.core.privacy.ledger import DrawingRight, Ledger
 from safetab.core.privacy.measurement_event import MeasurementEvent
-from safetab.counting.contract import GroupCounts
 from safetab.foundation.in_threads import results_in_threads
 from safetab.model.products.product import Selector, Shape
 

@@ -9,7 +9,6 @@ from fractions import Fraction
 from safetab.core.algorithm.level_design import LevelDesign
 from safetab.core.algorithm.run_plan import RunPlan, loss_of_config_pass
 from safetab.core.guarantees.concerns import levels_by_sentence
-from safetab.core.privacy.calibration import PrivacyDefinition
 from safetab.core.privacy.composition import PrivacyLoss, epsilon_of_rho
 from safetab.core.privacy.output_status import SYNTHETIC_MARKER
 from safetab.core.privacy.reference import level_far_above, loss_text, reference_losses, total_too_large
@@ -17,6 +16,7 @@ from safetab.foundation.findings import shortened
 from safetab.model.census.area_levels import Pass
 from safetab.model.census.census import PopulationGroupLevel
 from safetab.model.config.run_config import RunConfig
+from safetab.model.privacy_definition import PrivacyDefinition
 from safetab.model.products.product import Product
 
 DELTA = Fraction(1, 10**10)

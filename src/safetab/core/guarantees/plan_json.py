@@ -9,11 +9,12 @@ from safetab.core.algorithm.level_design import CONFIDENCE
 from safetab.core.algorithm.run_plan import LevelPlan, RunPlan, output_if_all_groups_are_empty
 from safetab.core.guarantees import guarantee, losses
 from safetab.core.guarantees.losses import DELTA, JointLoss, ReportedLoss
-from safetab.core.privacy.calibration import Noise, PrivacyDefinition
+from safetab.core.privacy.calibration import Noise
 from safetab.core.privacy.composition import PrivacyLoss, epsilon_of_rho
 from safetab.core.privacy.reference import loss_number
 from safetab.foundation.findings import VERSION
 from safetab.model.census.census import PopulationGroupLevel
+from safetab.model.privacy_definition import PrivacyDefinition
 from safetab.model.products.product import Product
 
 JsonObject = dict[str, object]

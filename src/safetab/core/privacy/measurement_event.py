@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from safetab.core.privacy.calibration import Noise, PrivacyDefinition, Stage, calibrated_noise
+from safetab.core.privacy.calibration import Noise, Stage, calibrated_noise
 from safetab.model.census.census import PopulationGroupLevel
 from safetab.model.census.sensitivity import Sensitivity
+from safetab.model.privacy_definition import PrivacyDefinition
 from safetab.model.products.product import Product, TableFamily
 
 MeasuredLevel = tuple[TableFamily, PopulationGroupLevel]

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from math import ceil, inf, nextafter
 
-from safetab.core.privacy.calibration import PrivacyDefinition
 from safetab.core.privacy.composition import PrivacyLoss, rho_of_epsilon
+from safetab.model.privacy_definition import PrivacyDefinition
 from safetab.model.products.product import Product
 
 _DIGITS = 10

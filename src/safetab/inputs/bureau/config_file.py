@@ -8,7 +8,6 @@ from fractions import Fraction
 from pathlib import Path
 from types import MappingProxyType
 
-from safetab.core.privacy.calibration import PrivacyDefinition
 from safetab.foundation.files import UnreadableFile, read_text
 from safetab.foundation.findings import Checked, FindingsOf, shortened
 from safetab.model.census.area_levels import Pass
@@ -24,6 +23,7 @@ from safetab.model.config.run_config import (
     measured_levels,
     threshold_key,
 )
+from safetab.model.privacy_definition import PrivacyDefinition
 from safetab.model.products.all_products import PRODUCTS, budget_keys_of, product_of_keys
 from safetab.model.products.product import Product, Selector, TableFamily, Thresholds
 from safetab.model.us.states import PUERTO_RICO_STATE, US_STATES

@@ -23,6 +23,9 @@ from safetab.inputs.readers.text_tables import LONGEST_LINE, blank_lines_inside,
 from safetab.model.products.all_products import PRODUCTS
 from safetab.model.products.record import RecordLayout
 
+PERSON_HOUSEHOLD_FILE = "person-household.parquet"
+"""The household of each made-up person, beside the records."""
+
 TEXT = "text"
 INTEGERS = "integers"
 TRUTH_VALUES = "truth values"

@@ -8,10 +8,11 @@ from fractions import Fraction
 
 from safetab.core.algorithm.level_design import CONFIDENCE
 from safetab.core.noise.discrete_gaussian import DiscreteGaussian
-from safetab.core.privacy.calibration import PrivacyDefinition, calibrated_noise
+from safetab.core.privacy.calibration import calibrated_noise
 from safetab.inputs.tuning.questions import PAPER_CONSTANT, least_decimal
 from safetab.model.census.census import PopulationGroupLevel
 from safetab.model.census.sensitivity import Sensitivity
+from safetab.model.privacy_definition import PrivacyDefinition
 from safetab.model.us.us_census import DETAILED, REGIONAL, US
 
 STABILITY = 9

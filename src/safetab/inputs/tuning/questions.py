@@ -14,7 +14,7 @@ from typing import Final, Generic, TypeVar
 import pyarrow as pa
 
 from safetab.core.algorithm.level_design import CONFIDENCE
-from safetab.core.privacy.calibration import PrivacyDefinition, Stage, calibrated_noise, stage_fraction
+from safetab.core.privacy.calibration import Stage, calibrated_noise, stage_fraction
 from safetab.core.privacy.composition import epsilon_of_rho, rho_of_epsilon
 from safetab.foundation.argument_types import checks_arguments
 from safetab.foundation.result_tables import Result
@@ -23,6 +23,7 @@ from safetab.inputs.tuning.tuning import Tuning
 from safetab.model.census.area_levels import Pass
 from safetab.model.census.census import PopulationGroupLevel
 from safetab.model.census.sensitivity import Sensitivity
+from safetab.model.privacy_definition import PrivacyDefinition
 from safetab.model.products.product import LineKind, TableFamily
 
 SIGNIFICANT_DIGITS: Final = 4

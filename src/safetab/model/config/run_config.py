@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
 
-from safetab.core.privacy.calibration import PrivacyDefinition
 from safetab.model.census.area_levels import Pass
 from safetab.model.census.census import Census, PopulationGroupLevel
+from safetab.model.privacy_definition import PrivacyDefinition
 from safetab.model.products.product import Product, TableFamily, Thresholds
 from safetab.model.specification.values import Specification
 

@@ -11,7 +11,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fractions import Fraction
 
-from safetab.model.specification.keys import (ANY_TEXT, CHARACTER, DETAIL, FIELD, FILE, FILLED, INTEGER, NAME, NO_CODES, NO_ROWS, POSITIVE, PRODUCT_NAME, TEXT, TEXTS, VALUES, KeyColumn, KeyColumnText, Keyed, declaring, keyed, referring, table_of,)
+from safetab.model.specification.keys import (
+    ANY_TEXT, CHARACTER, DETAIL, FIELD, FILE, FILLED, INTEGER, NAME, NO_CODES, NO_ROWS, POSITIVE,
+    PRODUCT_NAME, TEXT, TEXTS, VALUES, KeyColumn, KeyColumnText, Keyed, declaring, keyed, referring,
+    table_of,
+)
 from safetab.model.specification.kinds import Boolean, Key, ListOf, MapOf, Number, Pattern, Table, Text, Value, Whole
 
 SPECIFICATION_FILE = "census.toml"

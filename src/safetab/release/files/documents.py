@@ -14,12 +14,12 @@ from pathlib import Path
 from safetab.core.algorithm.run_plan import RunPlan
 from safetab.core.guarantees.guarantee import protected_sentence
 from safetab.core.guarantees.plan_json import JsonObject, exact, loss_as_json
-from safetab.core.privacy.calibration import PrivacyDefinition
 from safetab.core.privacy.output_status import OutputStatus, status_as_json
 from safetab.core.privacy.reference import loss_number
 from safetab.foundation.files import package_data
 from safetab.foundation.findings import FORMAT, OUTPUT_FORMAT, VERSION
 from safetab.model.census.census import Census, a_or_an
+from safetab.model.privacy_definition import PrivacyDefinition
 from safetab.model.products.product import Product, Selector
 from safetab.model.specification.reading import Publication, publication_as_json
 from safetab.release.files.checksums import CHECKSUMS, CHECKSUMS_FILE

@@ -12,12 +12,12 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet
 
-from safetab.core.privacy.calibration import PrivacyDefinition
 from safetab.core.privacy.output_status import status_of_json
 from safetab.foundation.failures import raise_if_the_machine_failed
 from safetab.foundation.files import resolved
 from safetab.foundation.findings import FORMAT, OUTPUT_FORMAT, FindingsOf, readable_format, shortened
 from safetab.model.census.census import Census
+from safetab.model.privacy_definition import PrivacyDefinition
 from safetab.model.specification.reading import publication_of, publication_of_json
 from safetab.release.files.census_file import read_census
 from safetab.release.files.checksums import CHECKSUMS, CHECKSUMS_FILE, check_files, damage_as_invalid_input, invalid

@@ -12,13 +12,13 @@ import pyarrow as pa
 
 from safetab.core.algorithm.level_design import LevelDesign, not_measured
 from safetab.core.algorithm.run_plan import RunPlan
-from safetab.core.privacy.calibration import PrivacyDefinition
 from safetab.foundation.arrays import Integers, Truths
 from safetab.model.census.area_levels import AreaKind, AreaLevel, Pass
 from safetab.model.census.areas import Areas
 from safetab.model.census.census import Census, PopulationGroupLevel
 from safetab.model.census.groups import CharacteristicIteration, GroupLevel, PublicLists
 from safetab.model.census.population_groups import ReleaseIndex
+from safetab.model.privacy_definition import PrivacyDefinition
 from safetab.model.products.product import Product, TableFamily
 from safetab.model.specification.values import Specification
 from safetab.release.files.release_options import partner_codes

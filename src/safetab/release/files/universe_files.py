@@ -16,13 +16,14 @@ import pyarrow.parquet
 
 from safetab.core.algorithm.level_design import LevelDesign, StageDesign
 from safetab.core.guarantees.plan_json import exact
-from safetab.core.privacy.calibration import PrivacyDefinition, Stage, calibrated_noise
+from safetab.core.privacy.calibration import Stage, calibrated_noise
 from safetab.foundation.arrays import Integers
 from safetab.foundation.files import printable
 from safetab.model.census.area_levels import AreaKind, AreaLevel, DigitIds, Pass
 from safetab.model.census.census import Census, PopulationGroupLevel
 from safetab.model.census.groups import CharacteristicIteration, PublicLists
 from safetab.model.census.sensitivity import Sensitivity
+from safetab.model.privacy_definition import PrivacyDefinition
 from safetab.model.products.product import Product, Selector, Shape, TableFamily, Thresholds
 from safetab.release.files.census_file import ENTITIES_FILE, ReleasedCensus, write_census
 from safetab.release.files.coterminous import SetsOfPasses

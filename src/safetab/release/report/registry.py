@@ -15,9 +15,9 @@ from pathlib import Path
 import numpy as np
 
 from safetab.core.guarantees.plan_json import exact
-from safetab.core.privacy.calibration import PrivacyDefinition
 from safetab.core.privacy.reference import loss_number
 from safetab.model.census.census import capitalized
+from safetab.model.privacy_definition import PrivacyDefinition
 from safetab.model.products.product import Selector
 from safetab.release.files.checksums import damage_as_invalid_input
 from safetab.release.files.citation import title_of

@@ -11,13 +11,14 @@ from pathlib import Path
 from safetab.core.algorithm.level_design import LevelDesign, margin_of
 from safetab.core.guarantees.guarantee import neighbours_in_words, protected_sentence
 from safetab.core.guarantees.losses import epsilons_by_delta, reference_words
-from safetab.core.privacy.calibration import PrivacyDefinition, Stage
+from safetab.core.privacy.calibration import Stage
 from safetab.core.privacy.composition import PrivacyLoss
 from safetab.core.privacy.output_status import OutputStatus
 from safetab.core.privacy.reference import loss_text, reference_losses
 from safetab.foundation.files import package_data
 from safetab.foundation.new_files import write_new_file
 from safetab.model.census.area_levels import Pass
+from safetab.model.privacy_definition import PrivacyDefinition
 from safetab.release.files import allowed_files
 from safetab.release.files.citation import NOT_NAMED, about_lines, agency_and_year, citation_with_address, title_of
 from safetab.release.files.documents import Origin

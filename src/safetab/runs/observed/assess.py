@@ -14,6 +14,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from safetab.core.algorithm.group_counts import GroupCounts
 from safetab.core.algorithm.measurements import Measurements, line_sums
 from safetab.core.algorithm.run_plan import LevelPlan, RunPlan
 from safetab.core.algorithm.tabulate_level import tabulate_level
@@ -22,7 +23,6 @@ from safetab.core.privacy.addressed_bits import AddressedBits
 from safetab.core.privacy.calibration import Stage
 from safetab.core.privacy.ledger import Ledger
 from safetab.core.privacy.measurement_event import MeasurementEvent
-from safetab.counting.contract import GroupCounts
 from safetab.foundation.in_threads import Workers
 from safetab.foundation.progress import Progress
 from safetab.model.census.area_levels import Pass

@@ -12,10 +12,10 @@ from threading import Lock
 import numpy as np
 from numpy.typing import NDArray
 
+from safetab.core.algorithm.group_counts import GroupCounts
 from safetab.core.algorithm.run_plan import LevelPlan
 from safetab.core.privacy.calibration import Stage
 from safetab.core.privacy.exact_counts import ExactCounts
-from safetab.counting.contract import GroupCounts
 from safetab.foundation.arrays import find_sorted, is_in_sorted
 from safetab.model.census.census import PopulationGroupLevel
 from safetab.model.census.groups import GroupKind

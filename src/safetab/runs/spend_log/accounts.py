@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from safetab.core.guarantees.plan_json import exact
-from safetab.core.privacy.calibration import PrivacyDefinition
 from safetab.core.privacy.composition import rho_of_epsilon
+from safetab.model.privacy_definition import PrivacyDefinition
 from safetab.model.products.all_products import PRODUCTS
 
 NAME = re.compile("[A-Za-z0-9][A-Za-z0-9 ._,()-]{0,99}")

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from safetab.core.privacy.calibration import PrivacyDefinition
 from safetab.foundation.findings import Finding, FindingsOf, InvalidInput, shortened
 from safetab.foundation.result_tables import Result
+from safetab.model.privacy_definition import PrivacyDefinition
 from safetab.runs.spend_log import people_accounts
 from safetab.runs.spend_log.log_lines import LogContent
 from safetab.runs.spend_log.people_accounts import PeopleAccounts

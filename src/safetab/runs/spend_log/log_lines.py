@@ -12,9 +12,9 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from safetab.core.guarantees.plan_json import exact
-from safetab.core.privacy.calibration import PrivacyDefinition
 from safetab.foundation.findings import FORMAT, SPEND_LOG_FORMAT, Checked, FindingsOf, format_of, newer_format
 from safetab.model.config.config_keys import NotJson, parse_exact_json
+from safetab.model.privacy_definition import PrivacyDefinition
 from safetab.model.products.all_products import PRODUCTS
 from safetab.runs.spend_log.accounts import NAME, Limit, Spend
 from safetab.runs.spend_log.chain import Chain, heads_in

@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
 
-from safetab.core.privacy.calibration import PrivacyDefinition
 from safetab.counting.fingerprint import of_nobody
 from safetab.foundation.findings import Finding, FindingsOf, InvalidInput, require_none
 from safetab.foundation.interrupts import publishing
 from safetab.model.known_census import DEFAULT_CENSUS, DISJOINT_PASSES
+from safetab.model.privacy_definition import PrivacyDefinition
 from safetab.runs.spend_log.accounts import (
     Account,
     Limit,

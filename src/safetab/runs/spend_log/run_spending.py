@@ -13,12 +13,12 @@ from pathlib import Path
 from safetab.core.algorithm.run_plan import RunPlan
 from safetab.core.guarantees.guarantee import is_specified
 from safetab.core.guarantees.plan_json import exact
-from safetab.core.privacy.calibration import PrivacyDefinition
 from safetab.foundation.failures import NOTHING_RELEASED, RunFailed
 from safetab.foundation.findings import Finding, FindingsOf, InvalidInput, described, shortened
 from safetab.foundation.interrupts import interrupts_held, stop_signals
 from safetab.foundation.progress import ConfidentialLog
 from safetab.model.known_census import DEFAULT_CENSUS, DISJOINT_PASSES
+from safetab.model.privacy_definition import PrivacyDefinition
 from safetab.runs.spend_log import log_lines, people_accounts
 from safetab.runs.spend_log.accounts import (
     Limit,

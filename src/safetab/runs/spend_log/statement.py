@@ -10,9 +10,9 @@ from itertools import groupby
 from pathlib import Path
 
 from safetab.core.guarantees.plan_json import exact
-from safetab.core.privacy.calibration import PrivacyDefinition
 from safetab.foundation.new_files import write_new_file
 from safetab.foundation.safe_csv import safe_text
+from safetab.model.privacy_definition import PrivacyDefinition
 from safetab.runs.spend_log.accounts import Spend
 from safetab.runs.spend_log.log_file import write_for_its_owner
 from safetab.runs.spend_log.log_lines import LineState, LogContent, add_line

@@ -10,7 +10,9 @@ from safetab.apps.accuracy.pages.curves import points_by_size
 from safetab.apps.accuracy.pages.page_parts import Row, Rows
 from safetab.apps.accuracy.tables import ALL, FALSE_ALARM
 from safetab.model.census.census import Census
+from safetab.release.report import charts
 from safetab.release.report.page_parts import NOTHING, Markup, element, joined, legend, paragraphs, whole_table
+from safetab.release.report.shares import finer_table
 from safetab.runs.observed.assess import Assessment
 
 Names = tuple[str, str]
@@ -23,7 +25,7 @@ def comparison_section(assessment: Assessment, comparison: Rows, names: Names) -
     of_all_kinds = parts.matching(comparison, iteration_kind=ALL)
     rows = [row for row in of_all_kinds if row["size_from"] is not None]
     product, census = assessment.product, assessment.census
-    table = parts.finer_table(assessment.levels[0].truth.plan.family)
+    table = finer_table(assessment.levels[0].truth.plan.family)
     empty = ""
     if assessment.has_suppression:
         empty = "; groups with nobody in them should not be published"
@@ -35,8 +37,8 @@ def comparison_section(assessment: Assessment, comparison: Rows, names: Names) -
             paragraphs(text),
             _verdicts(assessment, rows, names),
             legend(names, "v"),
-            parts.figures(_plots(census, rows, "published_share", "share published")),
-            parts.figures(_plots(census, rows, "mean_absolute_error", f"mean error, {product.record.counted}")),
+            charts.figures(_plots(census, rows, "published_share", "share published")),
+            charts.figures(_plots(census, rows, "mean_absolute_error", f"mean error, {product.record.counted}")),
             _classes(census, rows, names),
         ]
     )
@@ -69,7 +71,7 @@ def _level(census: Census, row: Row) -> str:
     return f"{parts.level_words(census, row)}, {row['measured']}"
 
 
-def _plots(census: Census, rows: Rows, statistic: str, label: str) -> list[parts.Plot]:
+def _plots(census: Census, rows: Rows, statistic: str, label: str) -> list[charts.Plot]:
     """A plot for each level where something changes, all on one scale."""
     plots = []
     adaptive = [row for row in parts.matching(rows, measured="adaptive") if row["size_from"] >= 1]
@@ -82,16 +84,16 @@ def _plots(census: Census, rows: Rows, statistic: str, label: str) -> list[parts
         for colour, column in ((5, statistic), (6, f"{statistic}_other")):
             points = points_by_size(chosen, column)
             if points:
-                series.append(parts.Series("", colour, points, points))
+                series.append(charts.Series("", colour, points, points))
         values = [y for one in series for _, y in one.points if y > 0]
         if not values or (statistic == "published_share" and min(values) == 1):
             continue
-        up = parts.log_axis(label, min(values), max(values))
+        up = charts.log_axis(label, min(values), max(values))
         if "share" in statistic:
-            up = parts.share_axis(label)
-        across = parts.log_axis("true size", 1, 1e6)
-        plots.append(parts.Plot(parts.level_words(census, chosen[0]), across, up, series))
-    return parts.on_one_scale(plots)
+            up = charts.share_axis(label)
+        across = charts.log_axis("true size", 1, 1e6)
+        plots.append(charts.Plot(parts.level_words(census, chosen[0]), across, up, series))
+    return charts.on_one_scale(plots)
 
 
 def _classes(census: Census, rows: Rows, names: Names) -> Markup:

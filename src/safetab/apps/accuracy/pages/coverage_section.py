@@ -8,6 +8,7 @@ from safetab.apps.accuracy.pages import page_parts as parts
 from safetab.apps.accuracy.pages.page_parts import Row, Rows
 from safetab.apps.accuracy.tables import ALL, SIZE_LABELS
 from safetab.release.report.page_parts import NOTHING, Markup, element, joined, legend, paragraphs, plain_table
+from safetab.release.report.shares import share
 from safetab.runs.observed.assess import AssessedLevel, Assessment
 from safetab.runs.observed.level_statistics import LEAST_NUMBERS
 from safetab.runs.observed.tally import CONFIDENCES, SIZE_STARTS, USUAL, MeasuredAs
@@ -72,7 +73,7 @@ def _failing(level: AssessedLevel, measured: MeasuredAs) -> tuple[str, str]:
     tally = level.tallies[measured]
     published = tally.published.sum(axis=(0, 1))
     concerned = int(published[tally.sizes <= last].sum())
-    return f"0 to {last:,}", parts.share(concerned / int(published.sum()))
+    return f"0 to {last:,}", share(concerned / int(published.sum()))
 
 
 def _sizes(assessment: Assessment, totals: Rows) -> Markup:
@@ -107,7 +108,7 @@ def _both(row: Row | None, assessment: Assessment) -> Markup:
     plain, interval = (_theory(row, column, assessment) for column in (_PLAIN, _INTERVAL))
     theory = f"theory: plain margin {plain}, interval {interval}"
     shown = [
-        element(tag, parts.share(row[column]), **_class_if_short(row, column, assessment))
+        element(tag, share(row[column]), **_class_if_short(row, column, assessment))
         for tag, column in (("strong", _PLAIN), ("small", _INTERVAL))
     ]
     return element("td", *shown, title=f"{row['numbers']:,} published totals; {theory}")
@@ -115,8 +116,8 @@ def _both(row: Row | None, assessment: Assessment) -> Markup:
 
 def _cell(row: Row, column: str, assessment: Assessment) -> Markup:
     """The observed share, with its binomial interval as a tooltip."""
-    interval = f"from {parts.share(row[f'{column}_low'])} to {parts.share(row[f'{column}_high'])}"
-    text = parts.share(row[column])
+    interval = f"from {share(row[f'{column}_low'])} to {share(row[f'{column}_high'])}"
+    text = share(row[column])
     return element("td", text, title=interval, **_class_if_short(row, column, assessment))
 
 
@@ -125,7 +126,7 @@ def _class_if_short(row: Row, column: str, assessment: Assessment) -> dict[str, 
 
 
 def _theory(row: Row, column: str, assessment: Assessment) -> str:
-    return parts.share(row[f"{column}_theory"]) if assessment.has_theory else NOTHING
+    return share(row[f"{column}_theory"]) if assessment.has_theory else NOTHING
 
 
 def _falls_short(row: Row, column: str, assessment: Assessment) -> bool:
@@ -146,7 +147,7 @@ def _all_draws(assessment: Assessment, rows: Rows) -> Markup:
         for sort in ("total", "cell"):
             row = parts.found(rows, level, measured, number=sort)
             if row is not None and row["draws"]:
-                shares = [parts.share(row[column], 2) for column in columns]
+                shares = [share(row[column], 2) for column in columns]
                 made.append((f"{name}: {sort}s", [_bar(row), *shares]))
     bars = "95% margin: all draws, 90% to 100%"
     headings = ("Level", bars, "within the 90% margin", "the 95% margin", "the 99% margin")
@@ -166,7 +167,7 @@ def _bar(row: Row) -> Markup:
     def rectangle(x: str, y: str, width: str, height: str, class_: str) -> Markup:
         return element("rect", x=x, y=y, width=width, height=height, class_=class_)
 
-    words = f"from {parts.share(low, 2)} to {parts.share(high, 2)}; theory {parts.share(theory, 2)}"
+    words = f"from {share(low, 2)} to {share(high, 2)}; theory {share(theory, 2)}"
     start = along(low)
     width = max(along(high) - start, 8)
     drawing = element(

@@ -11,9 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from safetab.apps.accuracy.pages import page_parts as parts
-from safetab.apps.accuracy.pages.page_parts import Plot, Point, Rows, Series
+from safetab.apps.accuracy.pages.page_parts import Rows
 from safetab.core.algorithm.level_design import LevelDesign
 from safetab.core.privacy.calibration import Stage
+from safetab.release.report import charts
+from safetab.release.report.charts import Plot, Point, Series
 from safetab.release.report.page_parts import level_name, shape_name
 from safetab.runs.observed.assess import AssessedLevel, Assessment
 from safetab.runs.observed.tally import SIZE_STARTS, TOTAL, MeasuredAs
@@ -82,9 +84,9 @@ def choice_plots(assessment: Assessment) -> list[Plot]:
             series.append(Series(name, number, points, _thinned(list(line))))
         marks = tuple((float(limit), f"threshold {limit:,}") for limit in thresholds)
         top = max(float(alike.sizes[-1]), 10.0 * thresholds[-1])
-        across = parts.log_axis("true size", 1, min(max(top, 10), 1e6))
-        plots.append(Plot(alike.name, across, parts.share_axis("share of groups"), series, marks))
-    return parts.on_one_scale(plots)
+        across = charts.log_axis("true size", 1, min(max(top, 10), 1e6))
+        plots.append(Plot(alike.name, across, charts.share_axis("share of groups"), series, marks))
+    return charts.on_one_scale(plots)
 
 
 def _edges_for_choice(alike: _AlikeLevels) -> Floats:
@@ -124,8 +126,8 @@ def threshold_plot(assessment: Assessment) -> Plot:
     points = [(middle[number], reached[number] / chances[number]) for number in seen]
     line = [(middle[number], expected[number] / chances[number]) for number in seen]
     ticks = tuple((x, str(x)) for x in range(-4, 5))
-    across = parts.Axis("distance from the threshold, in standard deviations", -4, 4, ticks)
-    up = parts.share_axis("share that reaches it")
+    across = charts.Axis("distance from the threshold, in standard deviations", -4, 4, ticks)
+    up = charts.share_axis("share that reaches it")
     return Plot("All thresholds, close up", across, up, [Series("", 0, points, line)])
 
 
@@ -158,10 +160,10 @@ def suppression_plots(assessment: Assessment) -> list[Plot]:
         biases.append(Series(name, colour, points, line))
     halves = tuple((x / 2, f"{x / 2:g} T") for x in range(5))
     fifths = tuple((x / 5, f"{x / 5:g} T") for x in range(7))
-    by_size = parts.Axis("true size, in units of the threshold T", 0, 2, halves)
-    up = parts.Axis("bias if published, in units of T", -0.1, 1.2, fifths)
+    by_size = charts.Axis("true size, in units of the threshold T", 0, 2, halves)
+    up = charts.Axis("bias if published, in units of T", -0.1, 1.2, fifths)
     return [
-        Plot("Chance of suppression", by_size, parts.share_axis("share suppressed"), suppressed),
+        Plot("Chance of suppression", by_size, charts.share_axis("share suppressed"), suppressed),
         Plot("Bias of published totals", by_size, up, biases),
     ]
 
@@ -252,10 +254,10 @@ def error_plots(assessment: Assessment, rows: Rows, statistic: str, label: str, 
             series.append(Series(iterations, colour, points, theory))
         values = [y for one in series for _, y in one.points if y > 0]
         if values:
-            up = parts.log_axis(label, min(values), max(values), "%" if unit == 100 else "")
-            across = parts.log_axis("true size", 1, 1e6)
+            up = charts.log_axis(label, min(values), max(values), "%" if unit == 100 else "")
+            across = charts.log_axis("true size", 1, 1e6)
             plots.append(Plot(census.area_level(geography).title, across, up, series))
-    return parts.on_one_scale(plots)
+    return charts.on_one_scale(plots)
 
 
 def points_by_size(rows: Rows, column: str, unit: float = 1) -> list[Point]:

@@ -11,7 +11,7 @@ import pyarrow as pa
 from safetab.apps.accuracy.pages.comparison_section import comparison_section
 from safetab.apps.accuracy.pages.coverage_section import coverage_section
 from safetab.apps.accuracy.pages.curves import choice_plots, error_plots, suppression_plots, threshold_plot
-from safetab.apps.accuracy.pages.page_parts import Rows, figures, matching, text, text_of
+from safetab.apps.accuracy.pages.page_parts import Rows, matching, text, text_of
 from safetab.apps.accuracy.pages.sections import (
     chosen_tables,
     combined_section,
@@ -24,6 +24,7 @@ from safetab.apps.accuracy.tables import ALL, FAMILY
 from safetab.core.privacy.output_status import OutputStatus
 from safetab.foundation.findings import VERSION
 from safetab.model.census.census import capitalized
+from safetab.release.report.charts import figures
 from safetab.release.report.page_parts import Markup, contents_and_sections, document, element, joined, paragraphs
 from safetab.runs.observed.assess import Assessment
 

@@ -19,6 +19,7 @@ from safetab.release.report.page_parts import (
     plain_table,
     shape_name,
 )
+from safetab.release.report.shares import finer_table, number, share
 from safetab.runs.observed.assess import AssessedLevel, Assessment
 from safetab.runs.observed.tally import CONFIDENCES, MeasuredAs
 
@@ -54,7 +55,7 @@ def key_figures(assessment: Assessment, rows: Rows) -> Markup:
             empty.append(zero)
 
     def coverage(of_rows: Sequence[Row], name: str) -> str:
-        return parts.share(_mean_share(of_rows, name, "numbers"))
+        return share(_mean_share(of_rows, name, "numbers"))
 
     figures = {
         "of published totals are as close to the truth as their plain 95% margin of error says;"
@@ -66,7 +67,7 @@ def key_figures(assessment: Assessment, rows: Rows) -> Markup:
             f" suppression; {where} {coverage(below, 'interval_coverage_95')}"
         )
         figures[words] = coverage(wholes, "interval_coverage_95")
-        suppressed = parts.share(_mean_share(empty, "suppressed_share", "groups"), 4)
+        suppressed = share(_mean_share(empty, "suppressed_share", "groups"), 4)
         figures[f"of groups with nobody in them are suppressed, {where}"] = suppressed
     distances = _distances(rows)
     farthest = max((abs(distance) for _, _, distance in distances), default=None)
@@ -101,8 +102,8 @@ def levels_section(assessment: Assessment, rows: Rows) -> Markup:
         cells = [f"{whole['groups']:,}", f"{whole['groups'] - empty:,}"]
         if assessment.has_suppression:
             cells += _publication(assessment, level, measured, whole, zero)
-        errors = [parts.number(whole[statistic]) for statistic in ("mean_absolute_error", "bias")]
-        cells += [parts.share(whole["empty_share_of_published"]), *errors, f"± {margin:,}"]
+        errors = [number(whole[statistic]) for statistic in ("mean_absolute_error", "bias")]
+        cells += [share(whole["empty_share_of_published"]), *errors, f"± {margin:,}"]
         made.append((name, cells))
     headings = ["Level", "groups", f"with {assessment.product.record.nouns}"]
     if assessment.has_suppression:
@@ -124,7 +125,7 @@ def _publication(
         if level.theories[measured].suppression_threshold is not None:
             suppressed = zero["suppressed_share"]
     chances = groups * assessment.runs
-    return parts.share(published / chances if chances else None), parts.share(suppressed, 3)
+    return share(published / chances if chances else None), share(suppressed, 3)
 
 
 def chosen_tables(assessment: Assessment) -> Markup:
@@ -157,8 +158,8 @@ def combined_section(assessment: Assessment, rows: Rows) -> Markup:
             before = plain[key]["root_mean_square_error"]
             after = row["root_mean_square_error"]
             gain = 1 - after / before if before else 0.0
-            errors = (parts.number(before), parts.number(after), f"{100 * gain:.0f}%")
-            coverages = [parts.share(each["coverage_95"], 2) for each in (plain[key], row)]
+            errors = (number(before), number(after), f"{100 * gain:.0f}%")
+            coverages = [share(each["coverage_95"], 2) for each in (plain[key], row)]
             cells = (f"{row['numbers']:,}", *errors, *coverages)
             table = shape_name(family.shape(row["table"]), family)
             made.append((f"{parts.level_words(assessment.census, row)}: {table}", cells))
@@ -166,7 +167,7 @@ def combined_section(assessment: Assessment, rows: Rows) -> Markup:
         return Markup("")
     headings = ["Level and table", "totals", "error, plain", "error, combined", "smaller by"]
     headings += [f"within the 95% margin, {which}" for which in ("plain", "combined")]
-    text = paragraphs(parts.text("combined", table=parts.finer_table(family)))
+    text = paragraphs(parts.text("combined", table=finer_table(family)))
     return joined([text, plain_table("Totals as published, and combined", headings, made)])
 
 

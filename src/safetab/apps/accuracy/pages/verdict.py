@@ -10,6 +10,7 @@ from safetab.apps.accuracy.pages.page_parts import Row, Rows
 from safetab.apps.accuracy.pages.sections import beyond_three
 from safetab.release.report.page_parts import Markup, five_lines, joined, link, verdict_line
 from safetab.release.report.report import loss_words
+from safetab.release.report.shares import number, share
 from safetab.runs.observed.assess import Assessment
 from safetab.runs.observed.level_statistics import LEAST_NUMBERS
 from safetab.runs.observed.tally import CONFIDENCES, USUAL
@@ -54,7 +55,7 @@ def margin_shares(assessment: Assessment, rows: Rows) -> MarginShares:
 
 def _if_short(what: str, row: Row, column: str, count: str) -> list[str]:
     chance = _BEYOND_CHANCE * sqrt(_PROMISED * (1 - _PROMISED) / row[count])
-    return [f"{what} ({parts.share(row[column])})"] if row[column] < _PROMISED - chance else []
+    return [f"{what} ({share(row[column])})"] if row[column] < _PROMISED - chance else []
 
 
 def margins_line(seen: MarginShares) -> Markup:
@@ -82,7 +83,7 @@ def _shares(rows: Rows, column: str, count: str) -> tuple[str, str, str]:
     """The share of all rows together, the lowest and the highest."""
     whole = sum(row[count] * row[column] for row in rows) / sum(row[count] for row in rows)
     shares = [row[column] for row in rows]
-    return parts.share(whole), parts.share(min(shares)), parts.share(max(shares))
+    return share(whole), share(min(shares)), share(max(shares))
 
 
 def lines(assessment: Assessment, rows: Rows, what: str, released: str, seen: MarginShares) -> Markup:
@@ -101,8 +102,8 @@ def _errors(assessment: Assessment, rows: Rows) -> Markup:
         return joined(["No total was published in any run."])
     (least, near), (most, far) = min(errors), max(errors)
     unit = assessment.product.record.nouns
-    words = f"On average a published total is off by {parts.number(least)} {unit} at the best level ({near}) and by"
-    return joined([f"{words} {parts.number(most)} at the worst ({far}). See ", link("levels", "level by level"), "."])
+    words = f"On average a published total is off by {number(least)} {unit} at the best level ({near}) and by"
+    return joined([f"{words} {number(most)} at the worst ({far}). See ", link("levels", "level by level"), "."])
 
 
 def _to_check(assessment: Assessment, rows: Rows, seen: MarginShares) -> Markup:

@@ -23,8 +23,8 @@ from safetab.apps.audit.audited_product import (
 )
 from safetab.apps.audit.worlds import public_files as files
 from safetab.apps.audit.worlds.configuration import GAMMA, config_of_one_level, thresholds_of_noise_world, usual_config
-from safetab.core.privacy.calibration import PrivacyDefinition
 from safetab.model.census.groups import GroupLevel
+from safetab.model.privacy_definition import PrivacyDefinition
 from safetab.model.products.product import Product
 from safetab.model.products.safetab_h.safetab_h import HOUSEHOLD_TYPES, SAFETAB_H, TENURES
 from safetab.model.products.safetab_p.safetab_p import SAFETAB_P

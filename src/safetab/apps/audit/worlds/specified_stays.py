@@ -32,9 +32,9 @@ from safetab.apps.audit.audited_product import (
 )
 from safetab.apps.audit.worlds import public_files as files
 from safetab.apps.audit.worlds.configuration import GAMMA, own_factor, thresholds_reached
-from safetab.core.privacy.calibration import PrivacyDefinition
 from safetab.core.privacy.output_status import SYNTHETIC_MARKER
 from safetab.model.census.groups import GroupLevel
+from safetab.model.privacy_definition import PrivacyDefinition
 from safetab.model.products.record import record_layout_of
 from safetab.model.products.specified import product_of
 from safetab.model.specification.reading import read_specification

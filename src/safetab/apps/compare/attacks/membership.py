@@ -21,7 +21,8 @@ from safetab.apps.compare.tables.attacked_area import AttackedArea, System, grai
 from safetab.apps.compare.tables.exact_tables import ExactTables, Int64s
 from safetab.core.algorithm.run_plan import LevelPlan, RunPlan, chosen_shapes
 from safetab.core.noise.discrete_gaussian import DiscreteGaussian
-from safetab.core.privacy.calibration import Noise, PrivacyDefinition, Stage
+from safetab.core.privacy.calibration import Noise, Stage
+from safetab.model.privacy_definition import PrivacyDefinition
 from safetab.runs.observed.theory import sum_of_draws
 
 _MOST_PEOPLE = 300  # uniques that are tested at most; a seed chooses them

@@ -21,7 +21,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from safetab.apps.accuracy.pages.page_parts import share
 from safetab.apps.compare.protections.protection import Protection
 from safetab.apps.compare.protections.steps import publish
 from safetab.apps.compare.tables.counted_census import CountedCensus, CountedLevel, ShownTotals, TablesOfShape
@@ -31,6 +30,7 @@ from safetab.core.algorithm.run_plan import LevelPlan
 from safetab.foundation.arrays import is_in_sorted
 from safetab.foundation.progress import NoProgress
 from safetab.model.products.product import Shape
+from safetab.release.report.shares import share
 from safetab.runs.observed import tally
 from safetab.runs.observed.assess import Observer, Observers, SeenNumbers, assess
 from safetab.runs.observed.level_statistics import Floats, ratio

@@ -11,12 +11,12 @@ from typing import Any
 
 import pyarrow as pa
 
-from safetab.apps.accuracy.pages.page_parts import share
 from safetab.apps.compare.measures.utility import summary
 from safetab.apps.compare.pages import words
 from safetab.apps.compare.pages.words import WORDS, html
 from safetab.apps.compare.results import Comparison
 from safetab.release.report.page_parts import Markup, element, joined, void, whole_table
+from safetab.release.report.shares import share
 
 FEW_GROUPS = 30
 """A mean error of fewer groups is printed with their number."""

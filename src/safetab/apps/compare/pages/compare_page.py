@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from math import sqrt
 
-from safetab.apps.accuracy.pages.page_parts import MARKS, Axis, Plot, Series, figure, log_axis, share, share_axis
 from safetab.apps.compare.measures.utility import error_by_size, share_by_size, unlike_levels
 from safetab.apps.compare.pages import committee_table, words
 from safetab.apps.compare.pages.committee_table import (
@@ -23,7 +22,9 @@ from safetab.apps.compare.results import Claims, Compared, Comparison, Exposure,
 from safetab.foundation.findings import VERSION
 from safetab.model.census.census import capitalized
 from safetab.release.report import page_parts
+from safetab.release.report.charts import MARKS, Axis, Plot, Series, figure, log_axis, share_axis
 from safetab.release.report.page_parts import Markup, element, five_lines, joined, name, paragraphs, plain_table
+from safetab.release.report.shares import share
 from safetab.runs.observed.tally import SIZE_STARTS
 
 _NOTHING = "none"

@@ -16,6 +16,7 @@ import numpy as np
 from safetab.apps.compare.protections.protection import Floats, Publication, Windows
 from safetab.apps.compare.tables.attacked_area import AttackedArea, System, grain_of, lines_of
 from safetab.apps.compare.tables.exact_tables import Int64s, PublishedTables
+from safetab.core.algorithm.group_counts import GroupCounts
 from safetab.core.algorithm.level_design import LevelDesign
 from safetab.core.algorithm.run_plan import LevelPlan, RunPlan
 from safetab.core.algorithm.tabulate_level import tabulate_level
@@ -23,7 +24,6 @@ from safetab.core.noise.weighted_sum import FloatTails
 from safetab.core.privacy.addressed_bits import AddressedBits
 from safetab.core.privacy.calibration import Noise, Stage
 from safetab.core.privacy.ledger import Ledger
-from safetab.counting.contract import GroupCounts
 from safetab.model.products.product import Shape
 from safetab.runs.observed.tally import MeasuredAs
 from safetab.runs.observed.theory import LevelTheory, sum_of_draws

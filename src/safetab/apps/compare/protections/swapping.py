@@ -25,7 +25,6 @@ from numpy.typing import NDArray
 
 from safetab.apps.compare.protections.protection import Floats, Known, Windows, chosen
 from safetab.apps.compare.tables.exact_tables import Int64s
-from safetab.apps.synthetic.files.census_files import PERSON_HOUSEHOLD_FILE
 from safetab.counting.local.listed_areas import area_numbers_of
 from safetab.counting.local.records import ValueBatch, ValueColumn, batches_of, rows_of
 from safetab.counting.local.text import text_batches
@@ -34,7 +33,7 @@ from safetab.foundation.findings import Finding, InvalidInput, Severity, require
 from safetab.foundation.parquet_facts import opened_parquet
 from safetab.inputs.readers.digit_columns import is_text
 from safetab.inputs.readers.table_files import TableForm
-from safetab.inputs.records.record_files import record_file_names
+from safetab.inputs.records.record_files import PERSON_HOUSEHOLD_FILE, record_file_names
 from safetab.model.census.area_levels import AreaKind, Pass
 from safetab.model.census.areas import NO_ENTITY, Areas
 from safetab.model.products.all_products import PRODUCTS

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from safetab.apps.compare.tables.exact_tables import Int64s
+from safetab.core.algorithm.group_counts import GroupCounts
 from safetab.core.algorithm.measurements import line_sums
 from safetab.core.algorithm.run_plan import LevelPlan, chosen_shapes
-from safetab.counting.contract import GroupCounts
 from safetab.counting.local.counter import RecordCounter
 from safetab.foundation.arrays import find_sorted, run_starts
 from safetab.foundation.progress import Progress

@@ -13,13 +13,13 @@ from safetab.apps.explorer.workbook import live
 from safetab.apps.explorer.workbook.live import Live, Sheet, Styles
 from safetab.core.algorithm.level_design import CONFIDENCE
 from safetab.core.guarantees.losses import DELTA
-from safetab.core.privacy.calibration import PrivacyDefinition
 from safetab.foundation.files import package_data
 from safetab.inputs.tuning.tuned_level import LevelSizes
 from safetab.inputs.tuning.tuning import Tuning
 from safetab.model.census.area_levels import Pass
 from safetab.model.census.census import Census, PopulationGroupLevel
 from safetab.model.config.run_config import budget_key, threshold_key
+from safetab.model.privacy_definition import PrivacyDefinition
 from safetab.model.products.safetab_p.safetab_p import SAFETAB_P
 
 FIRST_LEVEL = 13

@@ -12,9 +12,9 @@ from safetab.apps.explorer.workbook.inputs import BAD_BUDGET, FIRST_RESULT, Inpu
 from safetab.apps.explorer.workbook.inputs import FIRST_LEVEL as FIRST_INPUT
 from safetab.apps.explorer.workbook.live import Live, LiveNoise, Sheet, Styles
 from safetab.core.guarantees.losses import reference_words
-from safetab.core.privacy.calibration import PrivacyDefinition
 from safetab.inputs.tuning.questions import PAPER_CONSTANT
 from safetab.model.census.area_levels import Pass
+from safetab.model.privacy_definition import PrivacyDefinition
 from safetab.model.products.safetab_p.safetab_p import SAFETAB_P, SEX_BY_AGE
 
 LEAST_SIGMA = 0.7

@@ -32,6 +32,7 @@ from safetab.inputs.bureau.grfc import GEOGRAPHY_DIGITS, GEOGRAPHY_TABLE
 from safetab.inputs.readers.area_names import NAMES_FILE
 from safetab.inputs.readers.delimited import SEPARATOR
 from safetab.inputs.records.cef.state_records import TYPE_OF_HHT
+from safetab.inputs.records.record_files import PERSON_HOUSEHOLD_FILE
 from safetab.model.products.bureau_columns import RACE_COLUMNS
 from safetab.model.products.record import NO_CODE
 from safetab.model.products.safetab_h.safetab_h import HOUSEHOLD_RECORD
@@ -40,7 +41,6 @@ from safetab.model.products.safetab_p.safetab_p import OLDEST_AGE, PERSON_RECORD
 TEXTS = pa.dictionary(pa.int32(), pa.string())
 PERSON_SCHEMA = pa.schema([(column, TEXTS) for column in PERSON_RECORD.columns])
 PERSON_HOUSEHOLD = "person-household"
-PERSON_HOUSEHOLD_FILE = f"{PERSON_HOUSEHOLD}.parquet"
 """Who lives with whom: a row for each person record, in the order of the files of person records."""
 PERSON_HOUSEHOLD_SCHEMA = pa.schema([("HOUSEHOLD", pa.int32())])
 HOUSEHOLD_SCHEMA = pa.schema([(column, TEXTS) for column in HOUSEHOLD_RECORD.columns])
