@@ -22,7 +22,7 @@ from safetab.runs.guards import backend_of
 from safetab.runs.inputs import checked_engine, read_inputs
 from safetab.runs.options import RunOptions
 
-FILE = Path(__file__).parents[1] / "src" / "safetab" / "dialects" / "bureau" / "group_sizes.json"
+FILE = Path(__file__).parents[1] / "src" / "safetab" / "model" / "us" / "group_sizes.json"
 EACH_SIZE_UP_TO = 20
 BINS_OF_A_DECADE = 12
 

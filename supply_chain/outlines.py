@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from supply_chain.locks import PROJECT
 
-OUTLINES = PROJECT / "src" / "safetab" / "website" / "outlines" / "us.json.gz"
+OUTLINES = PROJECT / "src" / "safetab" / "apps" / "website" / "outlines" / "us.json.gz"
 NOT_TABULATED = ("60", "66", "69", "78")  # the Island Areas: their census was another one
 SINCE_DIVIDED = ("02261",)  # Valdez-Cordova, in 2020 Chugach (02063) and Copper River (02066), which have no outline
 STEP_DEGREES = 0.002

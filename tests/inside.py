@@ -257,19 +257,19 @@ _NAMES = {
 """By module, what is named as there."""
 
 _RENAMED = {
-    "AttackFinding": "comparison.attacks.attack.Finding",
-    "BoundariesShape": "website.boundaries.Shape",
-    "DelimitedRow": "readers.delimited.Row",
-    "PRODUCTS_PERSONS": "auditing.worlds.products.PERSONS",
-    "ParameterDifferenceDifference": "planning.parameter_difference.Difference",
-    "ROUNDING_EXACT": "comparison.protections.rounding.EXACT",
-    "ReadingPublication": "specification.reading.Publication",
-    "TALLY_TOTAL": "assessment.tally.TOTAL",
+    "AttackFinding": "apps.compare.attacks.attack.Finding",
+    "BoundariesShape": "apps.website.boundaries.Shape",
+    "DelimitedRow": "inputs.readers.delimited.Row",
+    "PRODUCTS_PERSONS": "apps.audit.worlds.products.PERSONS",
+    "ParameterDifferenceDifference": "inputs.planning.parameter_difference.Difference",
+    "ROUNDING_EXACT": "apps.compare.protections.rounding.EXACT",
+    "ReadingPublication": "model.specification.reading.Publication",
+    "TALLY_TOTAL": "runs.observed.tally.TOTAL",
     "answer_name": "cli.tune_answers.answer.name",
     "answer_percent": "cli.tune_answers.answer.percent",
-    "data_dictionary_geo_id": "release.data_dictionary.geo_id",
-    "lines_lines_of": "dialects.bureau.cef.lines.lines_of",
-    "live_rounded_up": "explorer.workbook.live.rounded_up",
+    "data_dictionary_geo_id": "release.files.data_dictionary.geo_id",
+    "lines_lines_of": "inputs.records.cef.lines.lines_of",
+    "live_rounded_up": "apps.explorer.workbook.live.rounded_up",
 }
 """Names that another module has too."""
 

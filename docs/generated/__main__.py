@@ -14,7 +14,7 @@ PROJECT = Path(__file__).parents[2]
 def generated_files() -> dict[Path, str]:
     """The text of each generated file."""
     printed = PROJECT / "docs" / "schemas"
-    schemas = PROJECT / "src" / "safetab" / "specification"
+    schemas = PROJECT / "src" / "safetab" / "model" / "specification"
     return {
         PROJECT / "docs" / "specification.md": specification_page(),
         schemas / "census.schema.json": schema_text(census_schema()),

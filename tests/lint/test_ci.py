@@ -203,7 +203,7 @@ def test_a_bare_machine_gets_its_packages_beside_the_check(project, line, code, 
 
 @pytest.mark.parametrize(("changed", "step"), cases_of("""
     README.md | test-spark-smoke
-    src/safetab/engines/new.py | test-spark-contract
+    src/safetab/counting/new.py | test-spark-contract
     src/safetab/foundation/new.py | test-spark-contract
     requirements-spark.lock | test-spark-contract
 """))  # fmt: skip

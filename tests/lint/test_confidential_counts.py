@@ -5,7 +5,7 @@ words a number works with noisy or public numbers. These files alone may name `E
 - `core/privacy/exact_counts.py` defines them, and makes of them only other exact counts;
 - `core/mechanisms/noisy_count.py` adds the noise that was charged for, the one way to a release;
 - `counting/spark/counter.py` counts, and decides only what is counted ahead (docs/privacy.md#counted-once);
-- `assessment/`, `comparison/` and `auditing/` compare with the truth, and no release is made of what they find.
+- `runs/observed/`, `apps/compare/` and `apps/audit/` compare with the truth, and no release is made of what they find.
 
 The test looks for the name. It can't see what `indices` say: which groups have a record is as confidential as the counts.
 """
@@ -56,7 +56,7 @@ def test_only_these_files_read_exact_counts():
 
 
 def test_exact_counts_give_nothing_but_exact_counts():
-    text = (SOURCE / "privacy" / "exact_counts.py").read_text()
+    text = (SOURCE / "core" / "privacy" / "exact_counts.py").read_text()
     assert ways_out(text) == {}
     size = "    def size(self) -> int:\n        return int(self.confidential_counts.sum())\n\n"
     assert ways_out(text.replace("    def of_groups", f"{size}    def of_groups", 1)) == {"size": "int"}
@@ -79,8 +79,8 @@ def _by_size(level, totals, groups_at_once):
     ],
 )
 def test_a_selector_that_reads_exact_counts_is_refused(tmp_path, large):
-    planted = tmp_path / "tabulation" / "tabulate_level.py"
-    shutil.copytree(SOURCE / "tabulation", planted.parent, ignore=shutil.ignore_patterns("__pycache__"))
+    planted = tmp_path / "core" / "algorithm" / "tabulate_level.py"
+    shutil.copytree(SOURCE / "core" / "algorithm", planted.parent, ignore=shutil.ignore_patterns("__pycache__"))
     assert readers(tmp_path) == set()
     planted.write_text(planted.read_text() + SELECTOR.format(large=large))
     assert readers(tmp_path) - READERS == {"core/algorithm/tabulate_level.py"}

@@ -20,16 +20,24 @@ AMERICAN_ROOMS = [
     room
     for room, *_why in cases_of(
         """
-    dialects | the Bureau's, and the doors to it
-    synthetic | a made-up U.S. census
-    auditing | worlds in the Bureau's files, spelled apart from the program on purpose
+    inputs/bureau | the Bureau's files
+    inputs/records/cef
+    inputs/area_files.py | a door to the Bureau's files, as the next four
+    inputs/configuration.py
+    inputs/own_records.py
+    inputs/public_files.py
+    inputs/specified_files.py
+    model/option_words.py
+    model/known_census.py
+    model/us | its census as a value
+    apps/bureau
+    apps/synthetic | a made-up U.S. census
+    apps/audit | worlds in the Bureau's files, spelled apart from the program on purpose
     model/products/bureau_columns.py
-    products/safetab_p
-    products/safetab_h
+    model/products/safetab_p
+    model/products/safetab_h
     counting/local/cef.py
-    apps/bureau/cef_tables.py
-    apps/bureau/official.py
-    release/official
+    release/files/official
     release/files/census_form.py
     inputs/tuning/paper.py | the paper's tables
     cli/commands/synthetic_commands.py
@@ -43,7 +51,7 @@ AMERICAN_ROOMS = [
 """The rooms that may be American, by name."""
 
 WORDS = re.compile(
-    r"(?<![a-z])(county|counties|tracts?|aiannh|puerto|races?|ethnicit(?:y|ies)|ethnic|hispanic|fips|substate"
+    r"(?<![a-z])(us census|county|counties|tracts?|aiannh|puerto|races?|ethnicit(?:y|ies)|ethnic|hispanic|fips|substate"
     r"|qrace\d?|qspan|tabblk\w*|grf|municipios?|tribal|bureau|below states?)(?![a-z])"
     r"|(?<![A-Za-z])(?:Regional|REGIONAL|Detailed|DETAILED)(?![A-Za-z])"
 )
@@ -75,7 +83,8 @@ def is_general(path):
 
 
 def american_in_python(source):
-    """What a Python file knows of the U.S. census, line by line."""
+    """What a Python file knows of the U.S. census, line by line; to call the Bureau's application is no knowledge."""
+    source = source.replace("apps.bureau.", "apps.")
     if _may_be_american(source):
         yield from _american_tokens(source)
 

@@ -189,7 +189,7 @@ def test_a_private_name_that_is_planted_is_found(source):
         for [source] in values_of(r"""
             "import os\nos._exit(0)"
             "from __future__ import annotations"
-            "import safetab.counting\nsafetab.engines._ours"
+            "import safetab.counting\nsafetab.counting._ours"
             "from safetab.counting import _ours"
             "class A:\n    def of(self):\n        return self._own"
             "def of(shown):\n    return shown._repr_html_()"

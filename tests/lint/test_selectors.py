@@ -24,10 +24,14 @@ TABLES = {
 }
 """What is looked up by the member."""
 
-OF_TEXTS = {"cli": ("plan", "tune"), "reports": ("choice", "why_nothing"), "release": ("selection", "absent")}
+OF_TEXTS = {
+    "cli": ("plan", "tune"),
+    "release.report": ("choice", "why_nothing"),
+    "release.files": ("selection", "absent"),
+}
 TEXTS = {
     **{
-        f"{package}/texts.toml: {table}": package_data(f"safetab.{package}", "texts.toml")[table]
+        f"{package.replace('.', '/')}/texts.toml: {table}": package_data(f"safetab.{package}", "texts.toml")[table]
         for package, tables in OF_TEXTS.items()
         for table in tables
     },

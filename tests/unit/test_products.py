@@ -30,22 +30,24 @@ from tests.inside import (
 PACKAGE = PROJECT / "src" / "safetab"
 KNOWING = r"""
 \b(sex|sexes|age|ages|QSEX|QAGE)\b
-    products/safetab_p/
-    dialects/bureau/cef/        the fields of a person in the Census Edited File
-    synthetic/                  made-up people
-    auditing/worlds/
-    explorer/workbook/          sheets of SafeTab-P
+    model/products/safetab_p/
+    inputs/bureau/cef/
+    inputs/records/cef/        the fields of a person in the Census Edited File
+    apps/synthetic/                  made-up people
+    apps/audit/worlds/
+    apps/explorer/workbook/          sheets of SafeTab-P
     cli/commands/               help and the tour
     cli/tune_answers/reading.py
-    specification/              examples of keys
+    model/specification/              examples of keys
 
 safetab_h\b|SafeTab-H|\bHOUSEHOLD_TYPE\b|\"TEN\"|\bHHT\b|\btenure\b|T0[34]00|data_cell
-    products/safetab_h/
+    model/products/safetab_h/
     model/products/all_products.py
-    dialects/bureau/cef/        the fields of a unit in the Census Edited File
+    inputs/bureau/cef/
+    inputs/records/cef/        the fields of a unit in the Census Edited File
     apps/bureau/cef_tables.py      which writes them as household records
-    synthetic/
-    auditing/
+    apps/synthetic/
+    apps/audit/
     cli/commands/
     cli/functions/made_up.py
     model/us/examples.py     help
@@ -53,13 +55,13 @@ safetab_h\b|SafeTab-H|\bHOUSEHOLD_TYPE\b|\"TEN\"|\bHHT\b|\btenure\b|T0[34]00|dat
     model/specification/checks.py         the noise numbers of shipped products
     model/specification/keys.py           examples of keys
 
-from safetab\.products\.safetab_p
-    products/
-    synthetic/
-    auditing/worlds/
+from safetab\.model\.products\.safetab_p
+    model/products/
+    apps/synthetic/
+    apps/audit/worlds/
     apps/audit/selftest.py
-    explorer/
-    tuning/
+    apps/explorer/
+    inputs/tuning/
     cli/
     cli/functions/made_up.py
     apps/bureau/cef_tables.py

@@ -208,7 +208,7 @@ def test_the_wheel_says_that_it_has_types(tmp_path):
     made = output_of(f"from flit_core.buildapi import build_wheel; print(build_wheel({str(tmp_path)!r}))", cwd=PROJECT)
     names = zipfile.ZipFile(tmp_path / made.strip()).namelist()
     assert {"safetab/__init__.py", "safetab/py.typed"} <= {*names}
-    assert {f"safetab/products/{product}/census.toml" for product in ("safetab_p", "safetab_h")} <= {*names}
+    assert {f"safetab/model/products/{product}/census.toml" for product in ("safetab_p", "safetab_h")} <= {*names}
 
 
 @pytest.mark.parametrize(

@@ -19,8 +19,8 @@ from tools.mutate.mutants import Mutant, mutants_of
 from tools.mutate.trial import Verdict, load_libraries, tried
 
 CORE = (
-    "census", "distributions", "engines/local", "mechanisms", "planning", "privacy", "products", "release/numbers",
-    "specification", "tabulation",
+    "core", "counting/local", "inputs/planning", "model/census", "model/products", "model/specification",
+    "release/files/numbers",
 )  # fmt: skip
 """What decides counts, noise, losses and what is released."""
 

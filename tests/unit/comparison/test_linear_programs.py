@@ -69,8 +69,8 @@ def test_the_same_program_has_the_same_solution():
 
 
 def test_nothing_loads_or_tools_at_start_up():
-    modules = "comparison.attacks.solver, comparison.protections.rounding, comparison.linear_programs"
-    imports = "; ".join(f"import safetab.{module}" for module in modules.split(", "))
+    modules = "attacks.solver, protections.rounding, linear_programs"
+    imports = "; ".join(f"import safetab.apps.compare.{module}" for module in modules.split(", "))
     words = f"{imports}; import sys; print([name for name in sys.modules if 'ortools' in name or name == 'pandas'])"
     assert subprocess.run([sys.executable, "-c", words], capture_output=True, text=True, check=True).stdout == "[]\n"
 

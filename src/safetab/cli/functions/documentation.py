@@ -9,7 +9,7 @@ from safetab.foundation.argument_types import python_function
 from safetab.foundation.failures import NOTHING_WRITTEN, RunFailed
 from safetab.foundation.findings import InvalidInput
 
-PACKAGE = Path(__file__).parents[1]
+PACKAGE = Path(__file__).parents[2]
 _FIRST = "overview"
 """The first page of the source tree. In a built site it is the index."""
 
