@@ -109,6 +109,9 @@ def places_of(project: Path) -> dict[Path, str]:
         inside = path.relative_to(docs)
         if path.suffix in {".md", ".svg", ".png", ".ipynb", ".json"} and inside.parts[0] != "site":
             places[path] = inside.with_suffix(".md" if path.suffix == ".ipynb" else path.suffix).as_posix()
+    decisions = docs / "decisions" / "README.md"
+    if decisions in places:
+        places[decisions] = "decisions/index.md"
     return places | {docs / "overview.md": FRONT}
 
 
@@ -154,9 +157,11 @@ def _turn(how_to: str) -> int:
 
 
 def _write_made_pages(project: Path, sources: Path) -> None:
-    decisions = sorted(path.stem for path in (project / "docs" / "decisions").glob("*.md"))
+    decisions = sorted(path.stem for path in (project / "docs" / "decisions").glob("0*.md"))
+    index = sources / "decisions" / "index.md"
+    listed = index.read_text(encoding="utf-8") if index.is_file() else "# Decisions\n"
     made = {
-        "decisions/index.md": "\n".join(["# Decisions", "", "```{toctree}", ":maxdepth: 1", "", *decisions, "```", ""]),
+        "decisions/index.md": "\n".join([listed, "```{toctree}", ":hidden:", "", *decisions, "```", ""]),
         "reference/commands.md": command_page(),
         "schemas/index.md": schemas_page(project),
         "reference/python.md": (project / "docs" / "site" / "python.md").read_text(encoding="utf-8"),

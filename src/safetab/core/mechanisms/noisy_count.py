@@ -21,11 +21,10 @@ def noisy_count(counts: ExactCounts, shape: Shape, right: DrawingRight) -> NDArr
 
     Returns a row for each group and a column for each cell.
 
-    Neighbours: add or remove one person, who changes at most `stability` cells of the level, by one
-    each.
+    Neighbours: add or remove one record, or all records of one unit. The level's counts move by at
+    most its `Sensitivity`: `l2_squared` in squared L2 norm and `l1` in L1 norm.
     Spends: what `right` was charged for, before this is called.
-    Proof: docs/privacy.md#noisy-count (sigma squared = stability / (2 rho); scale = stability /
-    epsilon).
+    Proof: docs/privacy.md#noisy-count (sigma squared = l2_squared / (2 rho); scale = l1 / epsilon).
     """
     if counts.confidential_counts.shape[1] != shape.cells:
         raise ValueError("the counts are of another shape")

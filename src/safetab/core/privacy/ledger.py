@@ -49,8 +49,9 @@ class DrawingRight:
 class Ledger:
     """Exact budgets by table family and level. Refuses to overspend and charges each event once.
 
-    A level's groups are either total-only or adaptive, and a person's cost is the larger of the two
-    ways through it: the whole budget, or stages 1 and 2 together. Proof: docs/privacy.md#level.
+    A level's groups are either total-only or adaptive. What it costs a record, or all records of a
+    unit, is the larger of the two ways through it: the whole budget, or stages 1 and 2 together.
+    Proof: docs/privacy.md#level and docs/privacy.md#units.
 
     The ledger owns its random bits. A second ledger can't have them, so no address is charged
     twice.
@@ -78,7 +79,7 @@ class Ledger:
     def charge(self, event: MeasurementEvent) -> DrawingRight:
         """Record the cost and return the right to draw. Raises OverspentBudget.
 
-        Neighbours: add or remove one person.
+        Neighbours: add or remove one record, or all records of one unit.
         Spends: `event.cost` of the level's budget, before any noise is drawn.
         Proof: docs/privacy.md#ledger.
         """
@@ -86,20 +87,20 @@ class Ledger:
             raise OverspentBudget(f"{event.level}, stage {event.stage}: a measurement must cost something")
         if any(past.address_prefix == event.address_prefix for past in self._events):
             raise OverspentBudget(f"{event.level}, stage {event.stage}: charged already, and noise is drawn once")
-        spent = _cost_to_a_person([*self._events, event], event.measured)
+        spent = _cost([*self._events, event], event.measured)
         if spent > self._budgets.get(event.measured, Fraction(0)):
             raise OverspentBudget(f"{event.level}, stage {event.stage}: the level's budget doesn't cover it")
         self._events.append(event)
         return DrawingRight(event, self._bits, _LEDGERS_OWN)
 
     def spent(self, tabulation_pass: Pass) -> Fraction:
-        """What a pass was charged so far, for a person in it."""
+        """What a pass was charged so far, for a record or a unit in it."""
         events = (event for event in self._events if event.level.geography.tabulation_pass == tabulation_pass)
         measured = {event.measured for event in events}
-        return sum((_cost_to_a_person(self._events, level) for level in measured), Fraction(0))
+        return sum((_cost(self._events, level) for level in measured), Fraction(0))
 
 
-def _cost_to_a_person(events: list[MeasurementEvent], measured: MeasuredLevel) -> Fraction:
+def _cost(events: list[MeasurementEvent], measured: MeasuredLevel) -> Fraction:
     costs = {event.stage: event.cost for event in events if event.measured == measured}
     adaptive = costs.get(Stage.STAGE_1, Fraction(0)) + costs.get(Stage.STAGE_2, Fraction(0))
     return max(adaptive, costs.get(Stage.TOTAL_ONLY, Fraction(0)))
