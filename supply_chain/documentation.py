@@ -51,14 +51,10 @@ def write_documentation(project: Path, folder: Path) -> list[str]:
         else:
             (folder / place).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, folder / place)
-    decisions = [place for place in texts if place.startswith("decisions/")]
     texts["reference/commands.md"] = command_page()
     texts["reference/python.md"] = _with_docstrings((project / "docs" / "site" / "python.md").read_text("utf-8"))
     texts["schemas/index.md"] = schemas_page(project)
     titles = {place: re.search(r"^# (.*)", text, re.MULTILINE)[1] for place, text in texts.items()}
-    listed = [f"- [{titles[place]}]({PurePosixPath(place).name})" for place in decisions]
-    texts["decisions/index.md"] = "\n".join(["# Decisions", "", *listed])
-    titles |= {"decisions/index.md": "Decisions"}
     for place, text in texts.items():
         (folder / place).parent.mkdir(parents=True, exist_ok=True)
         (folder / place).with_suffix(".html").write_text(_page(place, text, titles), encoding="utf-8")

@@ -18,6 +18,10 @@ RULES = dict(
         a re-release can neither draw noise nor count persons | rerelease
         an application imports no other | applications
         noise is drawn by runs and the audit | noise
+        the order inside core | core
+        the order inside model | model
+        the order inside release | release
+        a run and a re-release don't know what observes runs | observed
         duckdb is a tool for tests and benchmarks | duckdb
         pyspark is imported in one place | pyspark
         OR-Tools is imported in one place | or_tools
@@ -79,10 +83,12 @@ def test_the_package_keeps_to_its_rules(package):
         runs/rerelease.py | import safetab.core.mechanisms.noisy_count | rerelease
         core/algorithm/safetab.py | import safetab.inputs.configuration | circles layers
         core/noise/weighted_sum.py | import safetab.counting.encoding | circles layers wall rerelease
-        model/census/areas.py | import safetab.model.products.record | circles
+        model/census/areas.py | import safetab.model.products.record | circles model
         model/us/us_census.py | import safetab.inputs.readers.delimited | circles layers wall
         foundation/arrays.py | import safetab.apps.compare.results | applications circles layers
         runs/run.py | import safetab.apps.synthetic.census | applications circles layers
+        runs/run.py | import safetab.runs.observed.truth | circles observed
+        release/report/report.py | import safetab.release.estimates.estimate | release
         apps/accuracy/tables.py | import safetab.apps.compare.results | applications
         apps/explorer/explore.py | import safetab.core.mechanisms.noisy_count | noise
         cli/accounts.py | import safetab.core.mechanisms.noisy_count | noise
@@ -117,6 +123,12 @@ def test_a_new_reader_of_records_is_behind_the_wall(package):
     path = package / "release" / "files" / "release_folder.py"
     path.write_text(f"{path.read_text()}\n\nimport safetab.inputs.new_reader\n")
     assert broken_rules(package) == {"wall"}
+
+
+def test_a_new_application_draws_no_noise(package):
+    (package / "apps" / "survey").mkdir()
+    (package / "apps" / "survey" / "__init__.py").write_text("import safetab.core.mechanisms.noisy_count\n")
+    assert broken_rules(package) == {"noise"}
 
 
 def test_two_modules_of_a_package_that_import_each_other_are_refused(package):

@@ -1,1 +1,1 @@
-"""The paper: noise, privacy, mechanisms and the algorithm."""
+"""The paper: noise, privacy, mechanisms, the algorithm, and what a plan guarantees. Start with algorithm/safetab.py."""

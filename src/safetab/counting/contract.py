@@ -60,7 +60,7 @@ class CountingEngine(GroupCounts, Protocol):
         """Get ready to count, after `check` found no error; returns each pass's number of records."""
 
     def fingerprint(self, secret: bytes) -> Mapping[str, str]:
-        """The fingerprint (`engines.fingerprint`) of each pass, by name, after `check` found no error."""
+        """The fingerprint (`counting.fingerprint`) of each pass, by name, after `check` found no error."""
 
     def require_intact(self) -> None:
         """Raise RunFailed if the encoded records on disk are not those that were written."""

@@ -1,1 +1,1 @@
-"""How agencies spell their censuses: one folder for each."""
+"""Files become values: public lists and areas, configurations, records, and from public files the plan."""

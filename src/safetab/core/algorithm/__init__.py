@@ -1,1 +1,1 @@
-"""The algorithm: both stages for every level. Only this package knows engines and mechanisms."""
+"""The algorithm: both stages for every level, from exact counts to noisy numbers. Start with safetab.py."""

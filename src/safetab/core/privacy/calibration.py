@@ -1,4 +1,4 @@
-"""The privacy definitions, the stages, and the noise that a budget buys."""
+"""The stages of a level, and the noise that a budget buys."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The U.S. Census Bureau's census and its files."""
+"""The U.S. Census Bureau's files: config.json, lists, GRF-C, and where a Census Edited File lies."""

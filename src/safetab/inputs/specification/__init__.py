@@ -1,1 +1,1 @@
-"""A census that a specification describes: its value, its public files, and its configuration."""
+"""The public files that a specification names: areas, lists of groups and codes, totals."""

@@ -1,1 +1,1 @@
-"""config.json, read exactly and checked whole, as one frozen type."""
+"""What a configuration says, with its keys, checked whole, as one frozen type."""

@@ -1,1 +1,1 @@
-"""The Census Edited File: persons, units and counts of each state, and the full GRF-C, as an agency has them."""
+"""The Census Edited File: its layout, and the .ini file that names its files. Its records: inputs/records/cef."""

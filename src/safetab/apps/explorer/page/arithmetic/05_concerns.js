@@ -1,4 +1,4 @@
-// Settings that make no sense or protect too little, in the words of safetab.tuning.concerns.
+// Settings that make no sense or protect too little, in the words of safetab.inputs.tuning.concerns.
 
 function concernsOf(facts, setting, loss, measures) {
   const found = concernsOfAll(facts, setting, loss, measures).map((text) => ({ level: null, text }));
