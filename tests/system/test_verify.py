@@ -1101,3 +1101,19 @@ def test_no_value_of_any_column_can_be_changed_unseen_in_a_release_alone(file, t
 
 def another(kind):
     return lambda value: "other" if kind == pa.string() else (value or 0) + 1
+
+
+def test_an_output_with_a_fault_is_not_signed(out, key):
+    t2_count_raised(out)
+    assert "t2/us.csv: COUNT is not" in refused("sign", out, "--key", key, "--not-for-release")
+    assert not (out / "release" / SIGNATURE[0]).exists()
+
+
+def test_a_signature_covers_each_file_beside_the_release(signed, key, tmp_path):
+    for name, old, new in (("log.txt", "validation", "Validation"), ("report.html", "<footer>", "<footer> ")):
+        out = copied(signed, tmp_path / name)
+        text = (out / name).read_text()
+        assert old in text
+        (out / name).write_text(text.replace(old, new))
+        with_true_checksums(out)
+        assert "manifest.json: is not the file that was signed." in told(out, public(key))

@@ -204,14 +204,14 @@ def test_each_secret_keeps_its_own_lines_and_nobody(log, new):
 
 def test_a_merge_that_can_not_be_is_refused_and_nothing_written(log, new):
     first, other = log("a"), log("b")
-    for spoil in (
-        lambda: new.write_text("mine"),
-        lambda: other.chmod(0o640),
-        lambda: other.write_text(earlier_header(B) + "{}\n" + begun(1)),
-        other.unlink,
+    for spoil, words in (
+        (lambda: new.write_text("mine"), "already exists"),
+        (lambda: other.chmod(0o640), "its mode is 0640"),
+        (lambda: (other.chmod(0o600), other.write_text(earlier_header(B) + "{}\n" + begun(1))), "line 2"),
+        (other.unlink, "does not exist"),
     ):
         spoil()
-        refused("spend", first, "--merge", other, "--output", new)
+        assert words in refused("spend", first, "--merge", other, "--output", new)
         if new.exists():
             assert new.read_text() == "mine"
             new.unlink()

@@ -53,6 +53,7 @@ SEEN, UNSEEN = (0.765, 0.235), (0.02, 0.02)  # a delta of 0.53, and 0.537 is cla
 def test_a_loss_check_without_the_power_it_needs_is_not_shown(size, shares, result):
     found = judged(ONE_GROUP, samples(size, *shares), is_full=False)
     assert found.result is result
+    assert ("too few" in found.seen) == (result is Result.NOT_SHOWN)
     if (size, shares) == (600, SEEN):
         assert found.seen.startswith("delta at least 0.")
         assert found.seen.endswith("too few to show a budget overspent by 50%: run the full audit")

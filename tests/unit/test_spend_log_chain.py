@@ -381,14 +381,14 @@ def test_a_changed_line_of_a_merged_log_is_found(log, other, new):
         _write | spend.log
     """),
 )
-def test_a_full_disk_leaves_no_new_log_and_the_message_names_it(call, name, log, new, monkeypatch):
+def test_a_full_disk_leaves_no_new_log_and_the_message_names_it(call, name, log, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(log_file_module, call, full)
     with pytest.raises(RunFailed, match=rf"{name} can't be written: .*No space left on device"):
         appended(log.with_name(name), 3)
-    assert not new.exists()
+    assert {path.name for path in log.parent.iterdir()} == {"spend.log", "spend.log.heads"}
 
 
 def test_of_many_that_begin_a_log_at_once_each_adds_its_line_to_the_same_one(tmp_path):
