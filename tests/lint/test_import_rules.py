@@ -82,12 +82,12 @@ def test_the_package_keeps_to_its_rules(package):
         runs/rerelease.py | import safetab.inputs.records.cef.state_records | rerelease
         runs/rerelease.py | import safetab.core.mechanisms.noisy_count | rerelease
         core/algorithm/safetab.py | import safetab.inputs.configuration | circles layers
-        core/noise/weighted_sum.py | import safetab.counting.encoding | circles layers wall rerelease
+        core/noise/weighted_sum.py | import safetab.counting.encoding | circles core layers wall rerelease
         model/census/areas.py | import safetab.model.products.record | circles model
         model/us/us_census.py | import safetab.inputs.readers.delimited | circles layers wall
-        foundation/arrays.py | import safetab.apps.compare.results | applications circles layers
+        foundation/arrays.py | import safetab.apps.compare.results | applications circles layers model
         runs/run.py | import safetab.apps.synthetic.census | applications circles layers
-        runs/run.py | import safetab.runs.observed.truth | circles observed
+        runs/run.py | import safetab.runs.observed.truth | observed
         release/report/report.py | import safetab.release.estimates.estimate | release
         apps/accuracy/tables.py | import safetab.apps.compare.results | applications
         apps/explorer/explore.py | import safetab.core.mechanisms.noisy_count | noise
