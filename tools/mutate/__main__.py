@@ -48,6 +48,7 @@ def tests_of(mutant: Mutant, given: Sequence[str] | None) -> Sequence[str]:
     if given is not None and not known:
         return given
     calling = [each["tests"] for each in known if mutant.function in each["functions"].get(mutant.module, ())]
+    calling = calling or [each["tests"] for each in known]  # what is called as modules load is in no map
     if given is None:
         return calling
     return [test for file in calling for test in given if test.partition("::")[0] == file]
