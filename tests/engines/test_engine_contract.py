@@ -162,7 +162,7 @@ QRACE2 | QRACE2 | must be a code of the list from 1000 to 8999, or Null | 1001,,
 QRACE8 | QRACE2..QRACE8 | after the first Null only Null may follow | 1000
 QSPAN | QSPAN | must be a code of the list | Null,1001,
 """)
-"""A column, what is told of which columns, and wrong values."""
+"""A column, the message with the columns that it names, and wrong values."""
 
 
 @pytest.mark.parametrize("column", dict.fromkeys(column for column, *_ in BROKEN_PEOPLE))

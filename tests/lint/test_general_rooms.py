@@ -83,7 +83,7 @@ def is_general(path):
 
 
 def american_in_python(source):
-    """What a Python file knows of the U.S. census, line by line; to call the Bureau's application is no knowledge."""
+    """Lines of a Python file that know the U.S. census. The name of the Bureau's application doesn't count."""
     source = source.replace("apps.bureau.", "apps.")
     if _may_be_american(source):
         yield from _american_tokens(source)

@@ -86,7 +86,7 @@ class Level:
 
     @cache  # noqa: B019
     def cost(self, made, shifts, definition, is_total_only):
-        """Of a group, with the noise that its share of the budget buys."""
+        """The cost of a group, with the noise that its share of the budget buys."""
         return sum(map(mul, cost_of_group(made, shifts, definition, is_total_only), self.budgets)) / self.stability
 
 
@@ -296,7 +296,7 @@ def claimed(anchor, row, definition, people=1):
 
 
 def cost(claim, **budgets):
-    """Of each product or pass."""
+    """The part for each product or pass."""
     return sum(factor * budgets[one] for one, factor in claim.items())
 
 

@@ -16,7 +16,8 @@ def safetab(
 ) -> Iterator[Generator[Measurements]]:
     """Measure each population group level in turn and yield its measurements as they are made.
 
-    Neighbours: add or remove one record, which is in at most `stability` groups of each level.
+    Neighbours: add or remove one record, or all records of one unit, which moves the counts of each
+    level by at most its sensitivity.
     Spends: the budgets of the levels, each charged to the ledger before its noise is drawn.
     Proof: docs/privacy.md#theorem.
     """
