@@ -296,7 +296,7 @@ def claimed(anchor, row, definition, people=1):
 
 
 def cost(claim, **budgets):
-    """The part for each product or pass."""
+    """The loss by a row of the table: its factors times these budgets, added up."""
     return sum(factor * budgets[one] for one, factor in claim.items())
 
 
