@@ -273,7 +273,7 @@ _RENAMED = {
 }
 """Names that another module has too."""
 
-_MODULES = {
+MODULES = {
     "accounts_module": "cli.accounts",
     "addressed_bits_module": "core.privacy.addressed_bits",
     "area_tables_module": "inputs.specification.area_tables",
@@ -374,13 +374,13 @@ _MODULES = {
 }
 """Modules of which a test replaces something."""
 
-_PLACES = {name: f"{module}.{name}" for module, names in _NAMES.items() for name in names.split()} | _RENAMED
+PLACES = {name: f"{module}.{name}" for module, names in _NAMES.items() for name in names.split()} | _RENAMED
 
 
 def __getattr__(name):
-    if name in _MODULES:
-        return import_module(f"safetab.{_MODULES[name]}")
-    if name not in _PLACES:
+    if name in MODULES:
+        return import_module(f"safetab.{MODULES[name]}")
+    if name not in PLACES:
         raise AttributeError(name)
-    module, _, inner = _PLACES[name].rpartition(".")
+    module, _, inner = PLACES[name].rpartition(".")
     return getattr(import_module(f"safetab.{module}"), inner)

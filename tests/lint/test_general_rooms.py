@@ -83,8 +83,8 @@ def is_general(path):
 
 
 def american_in_python(source):
-    """Lines of a Python file that know the U.S. census. The name of the Bureau's application doesn't count."""
-    source = source.replace("apps.bureau.", "apps.")
+    """Lines of a Python file that know the U.S. census. The name of the Bureau's application doesn't count, nor does a face."""
+    source = source.replace("apps.bureau.", "apps.").partition("\nHANDED_OUT = ")[0]
     if _may_be_american(source):
         yield from _american_tokens(source)
 

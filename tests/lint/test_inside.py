@@ -6,7 +6,7 @@ from importlib.util import find_spec
 from tests import inside
 from tests.conftest import PROJECT
 
-PLACES = inside._PLACES | inside._MODULES
+PLACES = inside.PLACES | inside.MODULES
 
 
 def test_each_name_is_there():

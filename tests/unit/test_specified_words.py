@@ -129,12 +129,15 @@ def test_accuracy_knows_the_truth_of_tables_of_any_order(tmp_path):
 
 
 def test_two_specifications_with_the_same_tables_can_be_compared(tmp_path):
-    """The other one has more budget at one level: only that level may differ by more than chance."""
+    """The other one has more budget at one level: only that level may differ by more than chance.
+
+    False alarms: one in a thousand, what a comparison allows.
+    """
     keys, out = nz_keys(), tmp_path / "out"
     (both,) = keys["privacy"]["levels"]
     both |= {"areas": ["region", "sa2"], "groups": "level 1"}
     folders = write_specification(tmp_path / "given", keys)
-    keys["privacy"]["levels"] = [both | {"areas": "region"}, both | {"areas": "sa2", "budget": 5}]
+    keys["privacy"]["levels"] = [both | {"areas": "region"}, both | {"areas": "sa2", "budget": 500}]
     other = write_specification(tmp_path / "other", keys)[0]
     told = done("accuracy", *folders, out, "--runs", "20", "--confidential", "--against", other)
     assert "Counting the people of each" in told

@@ -10,7 +10,7 @@ from typing import TextIO
 from safetab.cli.standard_streams import is_unread
 from safetab.foundation.findings import FORMAT, VERSION, Finding
 
-JSON_FORMAT = 1
+_JSON_FORMAT = 1
 """Format of the documents that `--json` prints."""
 
 
@@ -47,7 +47,7 @@ class Document:
     def end(self, exit_code: int) -> None:
         """Print the document, or the rest of it."""
         about: dict[str, object] = {
-            FORMAT: JSON_FORMAT,
+            FORMAT: _JSON_FORMAT,
             "safetab_version": VERSION,
             "command": self._command,
             "exit_code": exit_code,

@@ -21,7 +21,7 @@ from safetab.cli.settings import apply_settings
 from safetab.model.known_census import examples
 from safetab.runs.declared_options import OVERWRITE, SETTINGS, DeclaredOption, EngineKind
 
-F = TypeVar("F", bound=Callable[..., Any])
+_F = TypeVar("_F", bound=Callable[..., Any])
 
 
 def path_argument(metavar: str, text: str, variable: str | None = None) -> Any:
@@ -194,10 +194,10 @@ class App(typer.Typer):
         names = {"help_option_names": ["-h", "--help"]}
         super().__init__(cls=_Group, no_args_is_help=True, rich_markup_mode=None, context_settings=names, **settings)
 
-    def command(self, name: str | None = None, **settings: Any) -> Callable[[F], F]:
+    def command(self, name: str | None = None, **settings: Any) -> Callable[[_F], _F]:
         """Register a command, as typer does; its summary is its docstring's first sentence."""
 
-        def added(function: F) -> F:
+        def added(function: _F) -> _F:
             summary = (inspect.getdoc(function) or "").split("\n\n", maxsplit=1)[0].replace("\n", " ")
             defaults: dict[str, Any] = {"cls": _Command, "short_help": summary}
             super(App, self).command(name, **(defaults | settings))(_with_common_options(function))
@@ -206,7 +206,7 @@ class App(typer.Typer):
         return added
 
 
-def _with_common_options(function: F) -> F:
+def _with_common_options(function: _F) -> _F:
     """A command with --quiet, which leaves out its notes, and --json, which `_Command` obeys."""
     signature = inspect.signature(function, eval_str=True)
     own = signature.parameters
@@ -223,7 +223,7 @@ def _with_common_options(function: F) -> F:
         if name not in own
     ]
     _declare(common, signature, [*own.values(), *added])
-    return cast("F", common)
+    return cast("_F", common)
 
 
 def _declare(command: Any, signature: inspect.Signature, parameters: list[inspect.Parameter]) -> None:
@@ -232,10 +232,10 @@ def _declare(command: Any, signature: inspect.Signature, parameters: list[inspec
     command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
 
 
-def takes(*options: DeclaredOption) -> Callable[[F], F]:
+def takes(*options: DeclaredOption) -> Callable[[_F], _F]:
     """Give a command these options in place of its `**given`."""
 
-    def taking(command: F) -> F:
+    def taking(command: _F) -> _F:
         signature = inspect.signature(command, eval_str=True)
         own = [each for each in signature.parameters.values() if each.kind is not inspect.Parameter.VAR_KEYWORD]
         parameters = [*own, *(each.parameter(_annotated(each)) for each in options)]

@@ -138,7 +138,7 @@ def _lines(design: LevelDesign, confidences: Sequence[Fraction]) -> Iterator[tup
         yield shape.title, f"from {least[shape]:,}" if shape in least else otherwise
         yield from ((f"  +/- {kind.short}", margins(Stage.STAGE_2, kind.draws)) for kind in shape.kinds)
     yield "+/- total-only group", margins(Stage.TOTAL_ONLY)
-    yield "T", shown(design.suppression_threshold)
+    yield "T", _shown(design.suppression_threshold)
     yield "stability", str(design.stability)
     width = "sigma" if design.definition is PrivacyDefinition.ZCDP else "scale"
     for stage, name in _STAGES.items():
@@ -256,6 +256,6 @@ def parameter_text(design: LevelDesign, stage: Stage) -> str:
     return f"{design.noise(stage).width:.5g}" if stage in design.stages else NONE
 
 
-def shown(number: int | None) -> str:
+def _shown(number: int | None) -> str:
     """The number with thousands separated; - for None."""
     return NONE if number is None else f"{number:,}"

@@ -15,7 +15,7 @@ from rich.text import Text
 from safetab.cli.messages import terminal_width, wrapped
 from safetab.foundation.files import printable
 
-SECONDS_BETWEEN_LINES = 30.0
+_SECONDS_BETWEEN_LINES = 30.0
 _WIDE = 120
 _LONGEST_WORD = 12
 
@@ -109,14 +109,14 @@ class StepLines:
         """Count parts as done; write a line if the last one is half a minute old."""
         self._done = min(self._done + parts, self._parts) if self._parts else 0
         now = self._clock()
-        is_due = now - self._last_line >= SECONDS_BETWEEN_LINES
+        is_due = now - self._last_line >= _SECONDS_BETWEEN_LINES
         if self._step is not None and 0 < self._done < self._parts and is_due:
             self._last_line = now
             rate = self._done / (now - self._began)
             left = (self._parts - self._done) / rate
             self._write(
                 f"{self._step}: {self._done / self._parts:.0%} ({self._done:,} of {self._parts:,}),"
-                f" {rate_in_words(rate)}, {seconds_in_words(left)} left"
+                f" {_rate_in_words(rate)}, {seconds_in_words(left)} left"
             )
 
     def end_step(self) -> None:
@@ -126,7 +126,7 @@ class StepLines:
             self._step = None
 
 
-def rate_in_words(parts_a_second: float) -> str:
+def _rate_in_words(parts_a_second: float) -> str:
     """Such as 12.5/s or 1,250/s."""
     return f"{parts_a_second:,.1f}/s" if parts_a_second < 100 else f"{parts_a_second:,.0f}/s"
 
@@ -144,7 +144,7 @@ class _RateColumn(bars.ProgressColumn):
     """Parts per second, lately."""
 
     def render(self, task: bars.Task) -> Text:
-        return Text("" if task.speed is None or task.finished else rate_in_words(task.speed))
+        return Text("" if task.speed is None or task.finished else _rate_in_words(task.speed))
 
 
 class _PartsColumn(bars.ProgressColumn):

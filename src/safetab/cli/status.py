@@ -32,7 +32,7 @@ from safetab.release.files.release_folder import ReleaseFolder
 from safetab.release.files.release_universe import Universe
 from safetab.release.files.universe_files import FAMILY
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 _REASON_OF_STATUS = {
     PUBLISHED: "measured here",
     COPIED: "from an area of the same {smallest_areas}",
@@ -70,7 +70,7 @@ def slice_of(
     return Slice(tuple(geography.label for geography in chosen), tuple(regions), tuple(codes))
 
 
-def _found(find: Callable[[str], T], names: Iterable[str], findings: list[Finding]) -> list[T]:
+def _found(find: Callable[[str], _T], names: Iterable[str], findings: list[Finding]) -> list[_T]:
     """The meanings of the names; findings about the others are appended."""
     found = []
     for name in names:

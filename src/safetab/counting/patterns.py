@@ -52,7 +52,7 @@ class PatternTable:
     def numbers_of(self, ordered: Int16s) -> Int32s:
         """The pattern of each row of codes, ordered as in `codes`; -1 if the first is negative."""
         patterns = np.empty(len(ordered), dtype=np.int32)
-        number = compiled_if_worthwhile(number_patterns, len(ordered))
+        number = compiled_if_worthwhile(_number_patterns, len(ordered))
         reached = 0
         with self._lock:
             while True:
@@ -96,11 +96,11 @@ class ThreadPatterns:
             no_codes = [np.flatnonzero(of_column == 0)[:1] for of_column in numbers]
             no_code = np.array([found[0] if len(found) else -1 for found in no_codes], dtype=np.int32)
             tables = (self._own.recent, self._own.codes, self._shared_number)
-            remember = compiled_if_worthwhile(remembered_patterns, len(patterns))
+            remember = compiled_if_worthwhile(_remembered_patterns, len(patterns))
             remember(positions, numbers, no_code, *tables, patterns)
         rest = np.flatnonzero(patterns < 0)
         codes = np.empty((len(numbers), len(rest)), dtype=np.int16)
-        compiled_if_worthwhile(codes_of_rows, len(rest))(positions, numbers, rest, codes)
+        compiled_if_worthwhile(_codes_of_rows, len(rest))(positions, numbers, rest, codes)
         patterns[rest] = self._looked_up(codes)
         return patterns
 
@@ -159,14 +159,14 @@ def iteration_lists(
     return IterationLists(np.concatenate(starts), np.concatenate(lists))
 
 
-def remembered_patterns(  # noqa: PLR0913, PLR0917 - a compiled loop takes plain arrays
+def _remembered_patterns(  # noqa: PLR0913, PLR0917 - a compiled loop takes plain arrays
     positions: tuple[Int32s, ...], numbers: tuple[Int16s, ...], no_code: Int32s, recent: Int32s,
     pattern_codes: Int16s, shared_number: Int32s, patterns: Int32s,
 ) -> None:  # fmt: skip
     """Write the pattern of each row that has one of several answers and is remembered.
 
     All other rows get -1. `positions` says where in `numbers` the codes of a row are, and `no_code`
-    where a column has none. `recent` is that of `number_patterns`; `shared_number` has -1 and then
+    where a column has none. `recent` is that of `_number_patterns`; `shared_number` has -1 and then
     what to write for each pattern. Most records have one answer of several, and few combinations of
     it with the single one.
     """
@@ -185,7 +185,7 @@ def remembered_patterns(  # noqa: PLR0913, PLR0917 - a compiled loop takes plain
         patterns[row] = shared_number[number + 1]
 
 
-def codes_of_rows(positions: tuple[Int32s, ...], numbers: tuple[Int16s, ...], rows: Int64s, codes: Int16s) -> None:
+def _codes_of_rows(positions: tuple[Int32s, ...], numbers: tuple[Int16s, ...], rows: Int64s, codes: Int16s) -> None:
     """Write a column of codes, numbers[n][positions[n][row]], for each of these rows. Compiled."""
     # the arrays of `positions` have one type: all or none of them are writeable
     for column in range(len(codes)):
@@ -235,7 +235,7 @@ def order_codes(  # noqa: C901 - compiled as a whole
             ordered[row, 0] = -1
 
 
-def number_patterns(  # noqa: C901, PLR0912, PLR0913, PLR0917
+def _number_patterns(  # noqa: C901, PLR0912, PLR0913, PLR0917
     ordered: Int16s, first_row: int, slots: Int32s, pattern_codes: Int16s, known: int, recent: Int32s,
     patterns: Int32s,
 ) -> tuple[int, int]:  # fmt: skip

@@ -22,7 +22,7 @@ from typing import Any, Literal, TypeVar, Union, get_args, get_origin
 from safetab.foundation.failures import RunFailed
 from safetab.foundation.findings import Finding, InvalidInput, shortened
 
-F = TypeVar("F", bound=Callable[..., Any])
+_F = TypeVar("_F", bound=Callable[..., Any])
 
 _WORDS = {
     str: "text", int: "a whole number", float: "a number", bool: "True or False", Path: "a pathlib.Path",
@@ -33,7 +33,7 @@ _MANY = (list, tuple, abc.Iterable, abc.Sequence)
 _MANY_VALUES = {inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL}
 
 
-def checks_arguments(function: F) -> F:
+def checks_arguments(function: _F) -> _F:
     """Decorate a function so that an argument of the wrong type raises TypeError with a sentence."""
     signature, called = inspect.signature(function), _CALLED.get(function.__name__, function.__name__)
 
@@ -83,7 +83,7 @@ def meant(name: str, known: Iterable[str]) -> str:
     return f" Did you mean {close[0]}?" if close else f" Known: {', '.join(names)}."
 
 
-def python_function(function: F) -> F:
+def python_function(function: _F) -> _F:
     """Decorate a public function: it checks the types of its arguments, and its errors speak of Python's arguments.
 
     The rooms below name options as the command line does, since one check serves both.
@@ -188,7 +188,7 @@ def require_type(function: str, name: str, value: object, wanted: Any) -> None:
         given = reprlib.repr(value) if is_choice else _name_of(type(value))
         is_text = is_of_type("", wanted) and not is_of_type(Path(), wanted)
         hint = f' Write "{value}".' if type(value) is int and is_text else ""
-        raise TypeError(f"{function}: {name} must be {words_of_type(wanted)}, not {given}.{hint}")
+        raise TypeError(f"{function}: {name} must be {_words_of_type(wanted)}, not {given}.{hint}")
     if (wanted is Path or Path in get_args(wanted)) and "\0" in str(value):
         raise ValueError(f"{function}: {name} must be a path without a NUL character.")
 
@@ -222,13 +222,13 @@ def _is_many(value: object, wanted: Any) -> bool:
     return isinstance(value, get_origin(wanted))
 
 
-def words_of_type(wanted: Any) -> str:
+def _words_of_type(wanted: Any) -> str:
     """The type in words, such as "text, a pathlib.Path or None"."""
     if get_origin(wanted) in {Union, UnionType, Literal}:
         words = [*dict.fromkeys(_choices(wanted))]
         return " or ".join(filter(None, (", ".join(words[:-1]), words[-1])))
     if get_origin(wanted) is tuple and Ellipsis not in get_args(wanted):
-        return f"a pair ({', '.join(map(words_of_type, get_args(wanted)))})"
+        return f"a pair ({', '.join(map(_words_of_type, get_args(wanted)))})"
     if get_origin(wanted) in _MANY:
         return "a list of texts" if get_args(wanted) == (str,) else "a list"
     return _WORDS.get(wanted) or f"{'an' if _name_of(wanted)[0] in 'AEIOU' else 'a'} {_name_of(wanted)}"
@@ -239,7 +239,7 @@ def _choices(wanted: Any) -> Iterator[str]:
         if get_origin(wanted) is Literal:
             yield repr(each)
         else:
-            yield from _choices(each) if get_origin(each) is Literal else (words_of_type(each),)
+            yield from _choices(each) if get_origin(each) is Literal else (_words_of_type(each),)
 
 
 def _name_of(kind: Any) -> str:

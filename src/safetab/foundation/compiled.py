@@ -17,15 +17,17 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, ParamSpec, TypeVar, cast
 
-P = ParamSpec("P")
-R = TypeVar("R")
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
 _LEAST_WORK_TO_COMPILE = 1 << 15
 _LEAST_WORK_INSTEAD_OF_ARRAYS = 1 << 19
 _work_so_far: Counter[Callable[..., object]] = Counter()
 _one_at_a_time = Lock()
 
 
-def compiled_if_worthwhile(loop: Callable[P, R], work: int, on_arrays: Callable[P, R] | None = None) -> Callable[P, R]:
+def compiled_if_worthwhile(
+    loop: Callable[_P, _R], work: int, on_arrays: Callable[_P, _R] | None = None
+) -> Callable[_P, _R]:
     """The loop, compiled once its work in this process pays for that; the result is the same.
 
     Until then, `on_arrays`, which does the same with whole arrays, or else the interpreted loop,
@@ -36,7 +38,7 @@ def compiled_if_worthwhile(loop: Callable[P, R], work: int, on_arrays: Callable[
     return partial(_interpreted, loop) if on_arrays is None else on_arrays
 
 
-def _interpreted(loop: Callable[..., R], *given: Any) -> R:
+def _interpreted(loop: Callable[..., _R], *given: Any) -> _R:
     """Run the loop on the arrays' memory, whose elements are plain integers: arrays would wrap each."""
     return loop(*map(_plain_memory, given))
 
@@ -75,14 +77,14 @@ def _nothing() -> None:
 
 
 @cache
-def compiled(loop: Callable[P, R]) -> Callable[P, R]:
+def compiled(loop: Callable[_P, _R]) -> Callable[_P, _R]:
     """The loop as machine code that releases the interpreter's lock.
 
     It is kept for the next run. If it can't be (the user's cache is not writeable, or the disk is
     full) or if what was kept is damaged, the loop is compiled again.
     """
     try:
-        return cast(Callable[P, R], _KeptLoop(loop))  # loops take their arguments by position
+        return cast(Callable[_P, _R], _KeptLoop(loop))  # loops take their arguments by position
     except (RuntimeError, OSError):  # no folder for it, or a damaged file that can't be removed
         return _compiled_anew(loop)
 
@@ -199,9 +201,9 @@ def _form_of(given: Any) -> Any:
     return (type(given), given.dtype, given.ndim, layout)
 
 
-def _compiled_anew(loop: Callable[P, R]) -> Callable[P, R]:
+def _compiled_anew(loop: Callable[_P, _R]) -> Callable[_P, _R]:
     """The loop as machine code that only this process has."""
-    made: Callable[P, R] = _numba().njit(nogil=True)(loop)
+    made: Callable[_P, _R] = _numba().njit(nogil=True)(loop)
     return made
 
 

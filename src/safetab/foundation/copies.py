@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any
 
 
-def read_only(values: dict[Any, Any]) -> MappingProxyType[Any, Any]:
+def _read_only(values: dict[Any, Any]) -> MappingProxyType[Any, Any]:
     """The mapping that pickle makes again."""
     return MappingProxyType(values)
 
@@ -19,7 +19,7 @@ def read_only(values: dict[Any, Any]) -> MappingProxyType[Any, Any]:
 def _as_dictionary(
     mapping: MappingProxyType[Any, Any],
 ) -> tuple[Callable[..., MappingProxyType[Any, Any]], tuple[Any, ...]]:
-    return read_only, (dict(mapping),)
+    return _read_only, (dict(mapping),)
 
 
 copyreg.pickle(MappingProxyType, _as_dictionary)

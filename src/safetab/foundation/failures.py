@@ -104,11 +104,11 @@ class _Closable(Protocol):
     def close(self) -> None: ...
 
 
-Closable = TypeVar("Closable", bound=_Closable)
+_Closing = TypeVar("_Closing", bound=_Closable)
 
 
 @contextmanager
-def closing_without_masking(thing: Closable) -> Iterator[Closable]:
+def closing_without_masking(thing: _Closing) -> Iterator[_Closing]:
     """Like contextlib.closing, but an error in the block is never replaced by one from close()."""
     try:
         yield thing

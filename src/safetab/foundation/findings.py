@@ -10,7 +10,7 @@ from typing import Generic, Self, TypeVar
 
 from safetab.foundation.files import printable
 
-T_co = TypeVar("T_co", covariant=True)
+_T_co = TypeVar("_T_co", covariant=True)
 
 _LONGEST_PLACE, _LONGEST_MESSAGE = 200, 2_000  # characters
 _OF_WHOLE_FILES = (
@@ -138,10 +138,10 @@ def require_none(findings: Iterable[Finding]) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Checked(Generic[T_co]):
+class Checked(Generic[_T_co]):
     """A value and the findings about it. The value is None if a finding is an error."""
 
-    value: T_co | None
+    value: _T_co | None
     findings: tuple[Finding, ...]
 
     @property
@@ -152,7 +152,7 @@ class Checked(Generic[T_co]):
     def warnings(self) -> tuple[Finding, ...]:
         return tuple(finding for finding in self.findings if not finding.is_error)
 
-    def require(self) -> T_co:
+    def require(self) -> _T_co:
         """The value. Raises InvalidInput with all findings if one of them is an error."""
         if self.value is None:
             raise InvalidInput(self.errors)

@@ -10,7 +10,7 @@ from typing import Self, TypeVar
 
 from safetab.foundation.interrupts import interrupts_held
 
-Result = TypeVar("Result")
+_Result = TypeVar("_Result")
 _SMALL = 1 << 12  # rows: writing this many takes milliseconds
 
 
@@ -27,14 +27,14 @@ class Workers(ThreadPoolExecutor):
         self._begun: list[Thread] = []
         super().__init__(threads, initializer=_add_own_thread, initargs=(self._begun,))
 
-    def result_of(self, future: Future[Result]) -> Result:
+    def result_of(self, future: Future[_Result]) -> _Result:
         """What a piece returns or raises. Raises MemoryError if a thread died."""
         while not future.done() and not wait([future], _SECONDS).done:
             if not all(thread.is_alive() for thread in self._begun):
                 raise MemoryError
         return future.result()
 
-    def results_of(self, pieces: Iterable[Callable[[], Result]]) -> Iterator[Result]:
+    def results_of(self, pieces: Iterable[Callable[[], _Result]]) -> Iterator[_Result]:
         """What the pieces return or raise, in order; all begin at once."""
         begun = [self.submit(piece) for piece in pieces]
         return map(self.result_of, begun)
@@ -44,7 +44,7 @@ def _add_own_thread(begun: list[Thread]) -> None:
     begun.append(current_thread())
 
 
-def results_in_threads(work: Iterable[Callable[[], Result]], threads: int) -> Generator[Result]:
+def results_in_threads(work: Iterable[Callable[[], _Result]], threads: int) -> Generator[_Result]:
     """What each piece returns or raises, in order. Few pieces are in memory at a time.
 
     When the generator is closed, or a piece raises, it waits for pieces that have begun and starts
@@ -53,7 +53,7 @@ def results_in_threads(work: Iterable[Callable[[], Result]], threads: int) -> Ge
     if threads == 1:
         yield from (piece() for piece in work)
         return
-    ahead: deque[Future[Result]] = deque()
+    ahead: deque[Future[_Result]] = deque()
     with Workers(threads) as pool:
         try:
             for piece in work:

@@ -11,11 +11,11 @@ from types import FrameType
 from safetab.foundation.failures import NOTHING_WRITTEN
 
 _NAMES = ("SIGINT", "SIGTERM", "SIGHUP")  # Windows has no SIGHUP
-SIGNALS = tuple(getattr(signal, name) for name in _NAMES if hasattr(signal, name))
+_SIGNALS = tuple(getattr(signal, name) for name in _NAMES if hasattr(signal, name))
 _SOON = 0.01  # seconds
 
 
-class StopSignals:
+class _StopSignals:
     """SIGTERM and SIGHUP stop a command like Ctrl-C. The first signal decides; later ones change nothing.
 
     Python drops what a handler raises inside a callback, such as that of a weak reference. So the
@@ -29,7 +29,7 @@ class StopSignals:
     def handle(self) -> None:
         """Let signals stop this process from now on."""
         self.first, self._is_lost = None, False
-        for number in SIGNALS:
+        for number in _SIGNALS:
             if signal.getsignal(number) not in {signal.SIG_IGN, None}:  # nohup ignores SIGHUP
                 signal.signal(number, self._stop)
 
@@ -58,11 +58,11 @@ class StopSignals:
 
     def ignore(self) -> None:
         """Ignore further signals: the command has ended."""
-        for number in SIGNALS:
+        for number in _SIGNALS:
             signal.signal(number, signal.SIG_IGN)
 
 
-stop_signals = StopSignals()
+stop_signals = _StopSignals()
 """The signals of this process, if it is the command. Others keep Python's own behaviour."""
 
 
@@ -84,7 +84,7 @@ class Publication:
         """Make signals wait."""
         if self._before or threading.current_thread() is not threading.main_thread():
             return
-        for number in SIGNALS:
+        for number in _SIGNALS:
             handler = signal.getsignal(number)
             if callable(handler):
                 self._before[number] = handler

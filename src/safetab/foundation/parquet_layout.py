@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
-Fields = dict[int, Any]
+_Fields = dict[int, Any]
 _MAGIC = 4
 _END = 8  # the length of the footer, and the magic again
 _LONGEST_HEAD = 1 << 15
@@ -58,7 +58,7 @@ def _is_filled(file: BinaryIO) -> bool:
     return is_whole and _WRITER.fullmatch(footer[6]) is not None
 
 
-def _pages_fill(file: BinaryIO, facts: Fields, start: int) -> bool:
+def _pages_fill(file: BinaryIO, facts: _Fields, start: int) -> bool:
     """Whether a column's chunk begins at `start` and is pages to its end, each with values that are read."""
     end = start + facts[7]
     pages = list(_pages(file, start, end))
@@ -96,9 +96,9 @@ class _Thrift:
         self._content = content
         self.position = 0
 
-    def struct(self) -> Fields:
+    def struct(self) -> _Fields:
         """The values of the fields, by number."""
-        fields: Fields = {}
+        fields: _Fields = {}
         number = 0
         while head := self._byte():
             step = head >> 4

@@ -27,7 +27,7 @@ def read_config(parameters: Path, data: Path | None = None) -> Checked[RunConfig
     if is_specification(parameters):
         read = compile_folder(parameters)
         return Checked(None if read.value is None else read.value.config, read.findings)
-    return read_config_at(parameters / CONFIG_FILE, product_of_records(data))
+    return read_config_at(parameters / CONFIG_FILE, _product_of_records(data))
 
 
 def read_config_at(path: Path, otherwise: Product = PRODUCTS[0]) -> Checked[RunConfig]:
@@ -111,7 +111,7 @@ def records_of_another_product(product: Product, data: Path, configuration: str)
     return findings.findings
 
 
-def product_of_records(data: Path | None) -> Product:
+def _product_of_records(data: Path | None) -> Product:
     """The product whose records DATA holds; the first if it holds none."""
     if data is not None:
         for product in PRODUCTS:
@@ -125,7 +125,7 @@ def product_asked_for(parameters: Path, data: Path | None = None) -> Product:
     if is_specification(parameters):
         config = read_config(parameters).value
         return PRODUCTS[0] if config is None else config.product
-    return product_of_keys(readable_keys(parameters), product_of_records(data))
+    return product_of_keys(readable_keys(parameters), _product_of_records(data))
 
 
 def reader_asked_for(parameters: Path, data: Path) -> ReaderKind:

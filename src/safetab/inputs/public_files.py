@@ -45,7 +45,7 @@ def write_short_form(lists: PublicLists, file: Path, *, overwrite: bool) -> None
 
 
 @dataclass(frozen=True, slots=True)
-class GivenGeography:
+class _GivenGeography:
     """The areas, the files that list them, and the ids by which records in a dialect's own form name them."""
 
     geography: Areas
@@ -53,17 +53,17 @@ class GivenGeography:
     oids: OwnIds | None = None
 
 
-def read_given_geography(data: Path, reader: ReaderKind, config: RunConfig | None) -> Checked[GivenGeography]:
+def read_given_geography(data: Path, reader: ReaderKind, config: RunConfig | None) -> Checked[_GivenGeography]:
     """The geography of a directory, or of a CEF's .ini file for the states of a configuration."""
     if reader is ReaderKind.CEF:
         return _of_cef(data, None if config is None else config.parts_asked_for)
     read = grfc.read_geography(data)
     return Checked(
-        None if read.value is None else GivenGeography(read.value, grfc.geography_paths(data)), read.findings
+        None if read.value is None else _GivenGeography(read.value, grfc.geography_paths(data)), read.findings
     )
 
 
-def _of_cef(data: Path, states: Iterable[str] | None) -> Checked[GivenGeography]:
+def _of_cef(data: Path, states: Iterable[str] | None) -> Checked[_GivenGeography]:
     """The geography that a CEF's .ini file names, for these states."""
     from safetab.inputs.records.cef.geography import read_cef_geography  # noqa: PLC0415 - few runs read a CEF
 
@@ -78,7 +78,7 @@ def _of_cef(data: Path, states: Iterable[str] | None) -> Checked[GivenGeography]
     findings = reader.findings + paths.findings + read.findings
     if read.value is None:
         return Checked(None, findings)
-    return Checked(GivenGeography(read.value.geography, paths.value, read.value.oids), findings)
+    return Checked(_GivenGeography(read.value.geography, paths.value, read.value.oids), findings)
 
 
 def folder_beside(data: Path, reader: ReaderKind) -> Path:

@@ -29,7 +29,7 @@ from safetab.model.specification.writing import privacy_keys
 
 WHOLE_TERRITORY = "all"
 """The name of the pass of a census without passes."""
-EVERYWHERE = AreaKind(
+_EVERYWHERE = AreaKind(
     "everywhere", "area", "areas", "Area", TextIds(("all",)), parent=None, suppresses=False, is_whole=True
 )
 """The one part of a table of areas that is not divided."""
@@ -60,7 +60,7 @@ def census_of(spec: Specification, facts: PublicFacts) -> Census:
         group_levels=_group_levels(spec),
         group_kinds=_group_kinds(spec, facts.group_kinds),
         lists=_lists(spec, kinds),
-        part=next((kind for kind in kinds if kind.name == facts.part), EVERYWHERE),
+        part=next((kind for kind in kinds if kind.name == facts.part), _EVERYWHERE),
         donor_order=tuple(kind for kind in kinds if not kind.is_whole),
         words=_words(spec, kinds),
         spelling=Spelling(tuple(dict.fromkeys(chain.from_iterable((one.name, one.noun.casefold()) for one in wholes)))),

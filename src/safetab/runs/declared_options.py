@@ -17,7 +17,7 @@ from safetab.foundation.argument_types import meant, python_words, require_type
 from safetab.foundation.files import package_data
 from safetab.model.option_words import AREAS_FILE, DONORS
 
-F = TypeVar("F", bound=Callable[..., Any])
+_F = TypeVar("_F", bound=Callable[..., Any])
 
 
 class EngineKind(StrEnum):
@@ -74,9 +74,9 @@ _file = partial(_optional, Path | None)
 _text = partial(_optional, str | None)
 _texts = partial(_optional, list[str] | None)
 OVERWRITE = _flag("overwrite", "Replace OUT if it exists.")
-CONFIDENTIAL_LOG = _file("confidential_log", "The curator's log. Default: OUT.confidential.log beside OUT.")
+_CONFIDENTIAL_LOG = _file("confidential_log", "The curator's log. Default: OUT.confidential.log beside OUT.")
 FINDINGS_LOG = _file("confidential_log", "The curator's log: line numbers of rows that break a rule, no values.")
-TEST_KEY = _text("test_key", "64 hexadecimal digits; only for synthetic data, never for a release.", "HEX")
+_TEST_KEY = _text("test_key", "64 hexadecimal digits; only for synthetic data, never for a release.", "HEX")
 CONFIDENCE = DeclaredOption(
     "confidence", str, "0.95", "The confidence of margins of error in the release.", "LEVEL", is_number=True
 )
@@ -86,20 +86,22 @@ PARAMETERS = _file("parameters", "Directory with config.json and the lists, or w
 GEOGRAPHY = _file(
     "geography", f"The geography file {AREAS_FILE}, to count its entities. Default: 2020's numbers.", "FILE"
 )
-MEMORY = DeclaredOption("memory", str, "4GB", "Memory limit for Spark's driver. No effect with --engine local.", "SIZE")
-MEMORY_TO_ASSESS = DeclaredOption("memory", str, "4GB", "Has no effect here.", "SIZE", is_hidden=True)
-MACHINE = (
+_MEMORY = DeclaredOption(
+    "memory", str, "4GB", "Memory limit for Spark's driver. No effect with --engine local.", "SIZE"
+)
+_MEMORY_TO_ASSESS = DeclaredOption("memory", str, "4GB", "Has no effect here.", "SIZE", is_hidden=True)
+_MACHINE = (
     DeclaredOption("threads", int, 2, "How many threads a run may use.", least=1),
     _file("temp", "Folder for encoded records during the run. Default: the system's temporary folder."),
 )
-ENGINE = (
+_ENGINE = (
     DeclaredOption("engine", EngineKind, EngineKind.LOCAL, "Where to count: in this process, or on Spark."),
     _text("spark_master", "Where Spark runs, like spark.master in --spark-conf.", "URL", is_hidden=True),
     _texts("spark_conf", _HELP["spark_conf"], "NAME=VALUE"),
     _text("persons", "Person records outside DATA: a path that Spark reads, or table:NAME.", "WHERE"),
     _text("geography", "The geography outside DATA: a path that Spark reads, or table:NAME.", "WHERE"),
 )
-ACCOUNTS = (
+_ACCOUNTS = (
     _text("dataset", "Whose privacy is spent: a name for these people, in --spend-log.", "NAME"),
     _file("spend_log", "The curator's accounts of what all runs on --dataset spent.", "FILE"),
     _text("spend_limit", _HELP["spend_limit"], "X", is_number=True),
@@ -121,13 +123,13 @@ STEPS = (COTERMINOUS, *COPYING, RULES)
 RERELEASE = (CONFIDENCE, CSV, *STEPS)
 OF_BLOCKS = "is in a form that areas of this census don't have. Leave it out."
 RUN = (
-    *ENGINE[:1], MEMORY, *MACHINE, OVERWRITE, CONFIDENTIAL_LOG, TEST_KEY, TOTALS, *ACCOUNTS, CONFIDENCE, CSV, *STEPS,
-    *ENGINE[1:],
+    *_ENGINE[:1], _MEMORY, *_MACHINE, OVERWRITE, _CONFIDENTIAL_LOG, _TEST_KEY, TOTALS, *_ACCOUNTS, CONFIDENCE, CSV,
+    *STEPS, *_ENGINE[1:],
 )  # fmt: skip
-VALIDATE = (*ENGINE[:1], MEMORY, *MACHINE, FINDINGS_LOG, TOTALS, *ENGINE[1:])
-ASSESS = (*STEPS, MEMORY_TO_ASSESS, *MACHINE, OVERWRITE, TEST_KEY, TOTALS)
+VALIDATE = (*_ENGINE[:1], _MEMORY, *_MACHINE, FINDINGS_LOG, TOTALS, *_ENGINE[1:])
+ASSESS = (*STEPS, _MEMORY_TO_ASSESS, *_MACHINE, OVERWRITE, _TEST_KEY, TOTALS)
 
-COMPARED_WITH = (MEMORY_TO_ASSESS, *MACHINE, OVERWRITE, TOTALS)
+COMPARED_WITH = (_MEMORY_TO_ASSESS, *_MACHINE, OVERWRITE, TOTALS)
 COMPARE = (
     _texts(
         "protections",
@@ -163,11 +165,11 @@ def with_defaults(options: Iterable[DeclaredOption], given: Mapping[str, object]
 DEFAULTS = with_defaults(RUN, {})
 
 
-def shows(options: Iterable[DeclaredOption]) -> Callable[[F], F]:
+def shows(options: Iterable[DeclaredOption]) -> Callable[[_F], _F]:
     """Make `help()` show these options in place of a function's `**given`."""
     declared = tuple(options)
 
-    def shown(function: F) -> F:
+    def shown(function: _F) -> _F:
         signature = inspect.signature(function)
         own = [each for each in signature.parameters.values() if each.kind is not inspect.Parameter.VAR_KEYWORD]
         added = [option.parameter(option.type) for option in declared]

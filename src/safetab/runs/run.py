@@ -315,7 +315,7 @@ class TabulatedOutput:
         self.times.advance()
 
 
-Timed = Callable[[], AbstractContextManager[None]]
+_Timed = Callable[[], AbstractContextManager[None]]
 
 
 class CountsAhead:
@@ -327,7 +327,7 @@ class CountsAhead:
     """
 
     def __init__(
-        self, counts: GroupCounts, levels: Sequence[LevelPlan], timed: Timed = nullcontext, *, is_ahead: bool
+        self, counts: GroupCounts, levels: Sequence[LevelPlan], timed: _Timed = nullcontext, *, is_ahead: bool
     ) -> None:
         """Without `is_ahead`, nothing is counted before it is asked for. All waiting for counts is inside `timed`."""
         self._counts = counts

@@ -10,7 +10,7 @@ from typing import Self, TypeVar
 
 from safetab.foundation.progress import Progress
 
-Thing = TypeVar("Thing")
+_Thing = TypeVar("_Thing")
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ class StepTimes:
     def _now_of_parts(self) -> Elapsed:
         return self._now() - Elapsed(0, self._elsewhere)
 
-    def each(self, name: str, things: Iterator[Thing]) -> Iterator[Thing]:
+    def each(self, name: str, things: Iterator[_Thing]) -> Iterator[_Thing]:
         """The same things; the time to make them, but not to use them, is this part's."""
         while True:
             with self.part(name):

@@ -28,8 +28,8 @@ _KEYS_OF_LEVEL = ("pass", "geography_level", "iteration_level", FAMILY, "measure
 _KEYS_OF_CLASS = (*_KEYS_OF_LEVEL, "iteration_kind", "size_class", "size_from")
 _SIZE_KEYS = 2  # the last keys of a class, which say its size
 
-Row = dict[str, Any]
-LevelKey = tuple[str, str, str]
+_Row = dict[str, Any]
+_LevelKey = tuple[str, str, str]
 """The labels of a geography level and an iteration level, and the name of a table family."""
 FALSE_ALARM = 1e-3
 """Probability that chance alone makes any gain or loss in a whole comparison."""
@@ -115,7 +115,7 @@ class _Change:
         return 1 if (difference > 0) == self.more_is_better else -1
 
 
-def _verdict(row: Row, changes: Sequence[_Change], limit: float) -> str:
+def _verdict(row: _Row, changes: Sequence[_Change], limit: float) -> str:
     """What the second configuration does to the groups of this row of the comparison."""
     if row["groups"] is None or row["groups_other"] is None:
         return "only in the other" if row["groups"] is None else "only in the first"
@@ -125,7 +125,7 @@ def _verdict(row: Row, changes: Sequence[_Change], limit: float) -> str:
     return "mixed" if len(directions) > 1 else {1: "gain", -1: "lose"}[directions.pop()]
 
 
-def levels_alike(given: Assessment, other: Assessment) -> frozenset[LevelKey]:
+def levels_alike(given: Assessment, other: Assessment) -> frozenset[_LevelKey]:
     """The levels that both measure in the same way for the same groups: they differ by chance only.
 
     Rules and copies join numbers of several levels, so with them all levels are alike or none.
@@ -141,7 +141,7 @@ def levels_alike(given: Assessment, other: Assessment) -> frozenset[LevelKey]:
     return alike
 
 
-def _level_key(level: AssessedLevel) -> LevelKey:
+def _level_key(level: AssessedLevel) -> _LevelKey:
     plan = level.truth.plan
     return plan.level.geography.label, plan.level.iterations.name, plan.family.name
 
@@ -160,7 +160,7 @@ def comparison_table(
     accuracy: pa.Table,
     names: tuple[str, str],
     product: Product,
-    alike: AbstractSet[LevelKey] = frozenset(),
+    alike: AbstractSet[_LevelKey] = frozenset(),
 ) -> pa.Table:
     """A row for each class of groups, all tables together, by rising size.
 
@@ -170,14 +170,14 @@ def comparison_table(
     keys = tuple(name for name in _KEYS_OF_CLASS if name in accuracy.column_names)
     first_family = product.families[0].name
     lone_totals = {family.total.label for family in product.families}
-    by_key: dict[tuple[Any, ...], dict[tuple[str, bool], Row]] = {}
+    by_key: dict[tuple[Any, ...], dict[tuple[str, bool], _Row]] = {}
     for row in accuracy.to_pylist():
         if row["number"] == "total" and row["table"] in {ALL, *lone_totals}:
             key = tuple(row[name] for name in keys)
             by_key.setdefault(key, {})[row["configuration"], row["table"] == ALL] = row
     first_seen = dict.fromkeys(key[:-_SIZE_KEYS] for key in by_key)
     turns = {key: number for number, key in enumerate(first_seen)}
-    rows: list[Row] = []
+    rows: list[_Row] = []
     all_changes = []
     for key in sorted(by_key, key=lambda key: (turns[key[:-_SIZE_KEYS]], key[-1] or 0)):
         found = by_key[key]
@@ -203,7 +203,7 @@ def comparison_table(
     return pa.Table.from_pylist(rows, schema=schema)
 
 
-def _figures(row: Row | None, lone: Row | None) -> Row:
+def _figures(row: _Row | None, lone: _Row | None) -> _Row:
     """The figures of a class in one configuration; None if it has no such class.
 
     `row` is of all its tables, `lone` of its lone totals.
@@ -225,7 +225,7 @@ def _figures(row: Row | None, lone: Row | None) -> Row:
     }
 
 
-def _changes(product: Product, keys: Row, both: tuple[Row, Row]) -> tuple[_Change, ...]:
+def _changes(product: Product, keys: _Row, both: tuple[_Row, _Row]) -> tuple[_Change, ...]:
     """The changes by which a class is judged.
 
     Empty groups had better not be published where they can be suppressed; nothing else is judged
@@ -248,7 +248,7 @@ def _changes(product: Product, keys: Row, both: tuple[Row, Row]) -> tuple[_Chang
     return tuple(changes)
 
 
-def _share_change(name: str, both: tuple[Row, Row], *, more_is_better: bool) -> _Change:
+def _share_change(name: str, both: tuple[_Row, _Row], *, more_is_better: bool) -> _Change:
     """A change of a share, with the standard error of equal shares: even 0 % and 100 % have one."""
     given, other = both
     chances = sum(figures["chances"] for figures in both)

@@ -22,20 +22,20 @@ from safetab.apps.audit.worlds.specified_stays import AUDITED_STAYS
 from safetab.foundation.locked_folder import scratch_folder
 from safetab.foundation.progress import NoProgress, Progress
 
-DISTRIBUTED = "Noise has the right distribution"
-NEW_KEY = "Every run has a new, unpredictable key"
-OWN_BITS = "No two numbers share random bits"
-ONE_RECORD = "One record changes only what the proof allows"
-NOISY_ONLY = "Everything published depends only on noisy numbers"
-RECORDED = "Spending is recorded first, and too little noise is refused"
-PAID = "Noise matches its cost and is independent"
-BUDGET = "Nobody loses more than the budget"
+_DISTRIBUTED = "Noise has the right distribution"
+_NEW_KEY = "Every run has a new, unpredictable key"
+_OWN_BITS = "No two numbers share random bits"
+_ONE_RECORD = "One record changes only what the proof allows"
+_NOISY_ONLY = "Everything published depends only on noisy numbers"
+_RECORDED = "Spending is recorded first, and too little noise is refused"
+_PAID = "Noise matches its cost and is independent"
+_BUDGET = "Nobody loses more than the budget"
 AUDITED_PRODUCTS = (AUDITED_PERSONS, AUDITED_HOUSEHOLDS, AUDITED_STAYS)
 _QUICK_SHARE = 10  # a quick audit makes one in ten of the runs of a loss world
 _RUNS_WORTH_PROCESSES = 50_000  # starting a second process takes seconds
 _SPARK_SECONDS = 70
-Advance = Callable[[], None]
-Checks = Callable[[Path], Iterable[Verdict]]
+_Advance = Callable[[], None]
+_Checks = Callable[[Path], Iterable[Verdict]]
 
 
 def parts_of_audit(*, is_quick: bool = False) -> Sequence[Part]:
@@ -43,19 +43,19 @@ def parts_of_audit(*, is_quick: bool = False) -> Sequence[Part]:
     keys = [key_check, key_bits_check]
     addresses = [shared_bits_check, empty_groups_check]
     parts = [
-        _part(DISTRIBUTED, "draws without a census", 2, 2, lambda _: draw_checks()),
-        _part(NEW_KEY, "keys", 1, 2, lambda _: (check() for check in keys)),
-        _part(OWN_BITS, "addresses of noise", 3, 2, lambda _: (check() for check in addresses)),
+        _part(_DISTRIBUTED, "draws without a census", 2, 2, lambda _: draw_checks()),
+        _part(_NEW_KEY, "keys", 1, 2, lambda _: (check() for check in keys)),
+        _part(_OWN_BITS, "addresses of noise", 3, 2, lambda _: (check() for check in addresses)),
     ]
     for audited in AUDITED_PRODUCTS:
         parts += _ProductAudit(audited.quick() if is_quick else audited, is_quick).parts()
     return [part for part in parts if part.steps]
 
 
-def _part(claim: str, what: str, seconds: int, checks: int, verdicts: Checks, product: str = "") -> Part:
+def _part(claim: str, what: str, seconds: int, checks: int, verdicts: _Checks, product: str = "") -> Part:
     """A part that advances with each of its checks."""
 
-    def advancing(folder: Path, advance: Advance) -> Iterator[Verdict]:
+    def advancing(folder: Path, advance: _Advance) -> Iterator[Verdict]:
         for verdict in verdicts(folder):
             advance()
             yield verdict
@@ -99,7 +99,7 @@ class _ProductAudit:
         for number, world in enumerate(self.audited.noise_worlds):
             yield from noise_world_checks(world, folder / str(number))
 
-    def _loss(self, folder: Path, advance: Advance) -> Iterator[Verdict]:
+    def _loss(self, folder: Path, advance: _Advance) -> Iterator[Verdict]:
         for number, world in enumerate(self.audited.loss_worlds):
             is_long = world.runs >= _RUNS_WORTH_PROCESSES
             processes = (os.cpu_count() or 1) if is_long else 1
@@ -127,12 +127,17 @@ class _ProductAudit:
         loss_steps = sum(steps_of(self._runs(world)) for world in audited.loss_worlds)
         return (
             _part(
-                ONE_RECORD, f"neighbouring worlds of {name}", cpu["neighbours"], neighbour_steps, self._neighbours, name
+                _ONE_RECORD,
+                f"neighbouring worlds of {name}",
+                cpu["neighbours"],
+                neighbour_steps,
+                self._neighbours,
+                name,
             ),
-            _part(NOISY_ONLY, f"every kind of output of {name}", route_seconds, route_steps, self._routes, name),
-            _part(RECORDED, f"accounts and floors of {name}", cpu["spending"], spending_steps, self._spending, name),
-            _part(PAID, f"noise of totals and cells of {name}", cpu["noise"], noise_steps, self._noise, name),
-            Part(BUDGET, f"many runs of neighbours of {name}", cpu["loss"], loss_steps, self._loss, name),
+            _part(_NOISY_ONLY, f"every kind of output of {name}", route_seconds, route_steps, self._routes, name),
+            _part(_RECORDED, f"accounts and floors of {name}", cpu["spending"], spending_steps, self._spending, name),
+            _part(_PAID, f"noise of totals and cells of {name}", cpu["noise"], noise_steps, self._noise, name),
+            Part(_BUDGET, f"many runs of neighbours of {name}", cpu["loss"], loss_steps, self._loss, name),
         )
 
 

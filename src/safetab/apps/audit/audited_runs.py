@@ -39,10 +39,10 @@ from safetab.runs.options import RunOptions
 from safetab.runs.rerelease import RereleaseRequest, rerelease_files
 from safetab.runs.run import run_files
 
-NoisyCount = Callable[[ExactCounts, Shape, DrawingRight], NDArray[np.int64]]
+_NoisyCount = Callable[[ExactCounts, Shape, DrawingRight], NDArray[np.int64]]
 Question = tuple[MeasurementEvent, Shape]
 """What a run measures together: an event and the shape of its tables."""
-Numbers = dict[int, NDArray[np.int64]]
+_Numbers = dict[int, NDArray[np.int64]]
 """The numbers of each group's cells, by group index."""
 Change = Callable[[Question, NDArray[np.int64], NDArray[np.int64]], NDArray[np.int64]]
 """Takes a question, its group indices and their noisy numbers; returns other noisy numbers."""
@@ -52,8 +52,8 @@ Change = Callable[[Question, NDArray[np.int64], NDArray[np.int64]], NDArray[np.i
 class Record:
     """The exact and the noisy counts of a run, for every event and shape."""
 
-    counts: dict[Question, Numbers] = field(default_factory=dict)
-    noisy: dict[Question, Numbers] = field(default_factory=dict)
+    counts: dict[Question, _Numbers] = field(default_factory=dict)
+    noisy: dict[Question, _Numbers] = field(default_factory=dict)
 
     def add(self, question: Question, counts: ExactCounts, noisy: NDArray[np.int64]) -> None:
         """Remember one call of `noisy_count` and its answer."""
@@ -100,7 +100,7 @@ def recorded(
     """
     record = Record()
     # what a run would call now: a check around this one may have replaced it
-    noisy_count: NoisyCount = getattr(tabulate_level, "noisy_count")  # noqa: B009 - not exported
+    noisy_count: _NoisyCount = getattr(tabulate_level, "noisy_count")  # noqa: B009 - not exported
 
     def recording(counts: ExactCounts, shape: Shape, right: DrawingRight) -> NDArray[np.int64]:
         question = (right.event, shape)
@@ -119,7 +119,7 @@ def recorded(
         yield record
 
 
-ReleasedFiles = dict[str, tuple[bytes, int]]
+_ReleasedFiles = dict[str, tuple[bytes, int]]
 """The bytes of each file, and how much later it was written than its output, in nanoseconds: 0 in an output of ours."""
 
 _COPY_ALL = CoterminousOptions(copy_all=True)
@@ -174,7 +174,7 @@ class AuditedRun:
     world: AuditWorld
     plan: RunPlan
     record: Record
-    released: ReleasedFiles
+    released: _ReleasedFiles
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +209,7 @@ def run_in_world(world: AuditWorld, out: Path, setting: Setting) -> AuditedRun:
     return AuditedRun(world, summary.plan, record, released)
 
 
-def _released_again(world: AuditWorld, out: Path) -> ReleasedFiles:
+def _released_again(world: AuditWorld, out: Path) -> _ReleasedFiles:
     """Files of an export, of a re-release with copies and rules, and of its export.
 
     Both releases also get a file with the status of every group.
@@ -219,7 +219,7 @@ def _released_again(world: AuditWorld, out: Path) -> ReleasedFiles:
     export_csv(out, folders["exported"])
     rerelease_files(out, folders["again"], RereleaseRequest(options, world.areas))
     export_csv(folders["again"], folders["again-exported"])
-    files: ReleasedFiles = {}
+    files: _ReleasedFiles = {}
     for release, name in ((out, "exported"), (folders["again"], "again")):
         path = out.with_name(f"{name}-statuses.csv")
         table = pa.Table.from_batches(statuses(open_release_folder(release), Slice()))
@@ -230,13 +230,13 @@ def _released_again(world: AuditWorld, out: Path) -> ReleasedFiles:
     return files
 
 
-def _files_in(folder: Path) -> ReleasedFiles:
+def _files_in(folder: Path) -> _ReleasedFiles:
     paths = [path for path in sorted(folder.rglob("*")) if path.is_file()]
     written = folder.stat().st_mtime_ns
     return {str(path.relative_to(folder)): (path.read_bytes(), path.stat().st_mtime_ns - written) for path in paths}
 
 
-def different_files(first: ReleasedFiles, second: ReleasedFiles) -> list[str]:
+def different_files(first: _ReleasedFiles, second: _ReleasedFiles) -> list[str]:
     """One sentence for each file that differs or that only one of the two has."""
     paths = sorted(first.keys() | second.keys())
     return [f"{path} differs" for path in paths if first.get(path) != second.get(path)]

@@ -39,12 +39,12 @@ from safetab.runs.inputs import checked_engine, read_inputs
 from safetab.runs.options import RunOptions
 
 _RARE = Fraction(1, 10**12)
-Samples = NDArray[np.float64]
+_Samples = NDArray[np.float64]
 """Log-likelihood ratios in two rows: of the samples with the record, and of as many without it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class CountedLevel:
+class _CountedLevel:
     """A level counted once, so that it can be measured many times; follows `GroupCounts`."""
 
     plan: LevelPlan
@@ -65,7 +65,7 @@ class CountedLevel:
         return every.reshape(len(universe.entities), len(universe.iterations), shape.cells)
 
 
-def counted_levels(world: LossWorld, folder: Path) -> tuple[CountedLevel, ...]:
+def _counted_levels(world: LossWorld, folder: Path) -> tuple[_CountedLevel, ...]:
     """The level of each table family that has a budget, counted from files by a run's engine."""
     written = world.write(folder)
     inputs = read_inputs(written.parameters, written.data)
@@ -77,23 +77,23 @@ def counted_levels(world: LossWorld, folder: Path) -> tuple[CountedLevel, ...]:
             counted = {plan.family.total: totals}
             for shape in plan.family.finer:
                 counted |= engine.cells(plan, {shape: totals.indices})
-            levels.append(CountedLevel(plan, counted))
+            levels.append(_CountedLevel(plan, counted))
     return tuple(levels)
 
 
-class Distinguisher:
+class _Distinguisher:
     """The best test of whether the record is in an entity, given what was released about it.
 
     It knows the design and all other records. That it is the best test matters only for its power:
     a bound from any test holds for every program.
     """
 
-    def __init__(self, levels: Sequence[CountedLevel]) -> None:
+    def __init__(self, levels: Sequence[_CountedLevel]) -> None:
         plans = [level.plan for level in levels]
         self._budgets = {(plan.family, plan.level): plan.design.budget for plan in plans}
         self._levels = [_LevelOfEntities(level) for level in levels]
 
-    def samples(self) -> Samples:
+    def samples(self) -> _Samples:
         """The samples of one run with its own key; every second entity has the record."""
         ledger = Ledger(self._budgets, AddressedBits.of_the_operating_system())
         ratios = np.sum([level.log_ratios(ledger) for level in self._levels], axis=0)
@@ -103,7 +103,7 @@ class Distinguisher:
 class _LevelOfEntities:
     """What the numbers of one table family reveal about the record, entity by entity."""
 
-    def __init__(self, level: CountedLevel) -> None:
+    def __init__(self, level: _CountedLevel) -> None:
         family, design = level.plan.family, level.plan.design
         self._level = level
         without, with_record = level.of_entities(family.total)[:2, :, 0]
@@ -185,7 +185,7 @@ _LEAST_SHARE = 0.85  # of the budget that a full audit must see where nothing is
 
 
 @dataclass(frozen=True, slots=True)
-class Bound:
+class _Bound:
     """A delta that the true delta at this epsilon exceeds, with confidence 99.99 %."""
 
     epsilon: Fraction
@@ -201,10 +201,10 @@ def loss_check(world: LossWorld, folder: Path, runs: int, advance: Callable[[], 
     Calls `advance` after each of `steps_of(runs)` parts.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    distinguisher = Distinguisher(counted_levels(world, folder / "here"))
-    parts: list[Samples] = []
+    distinguisher = _Distinguisher(_counted_levels(world, folder / "here"))
+    parts: list[_Samples] = []
     with ExitStack() as stack:
-        samples: Iterable[Samples] = (_samples_of_runs(distinguisher, part) for part in _in_parts(runs))
+        samples: Iterable[_Samples] = (_samples_of_runs(distinguisher, part) for part in _in_parts(runs))
         if processes > 1:
             starting = (processes, get_context("spawn"), _begin_process, (world, folder))
             pool = stack.enter_context(ProcessPoolExecutor(*starting))
@@ -215,7 +215,7 @@ def loss_check(world: LossWorld, folder: Path, runs: int, advance: Callable[[], 
     return judged(world, np.concatenate(parts, axis=1), is_full=runs >= world.runs)
 
 
-def judged(world: LossWorld, samples: Samples, *, is_full: bool) -> Verdict:
+def judged(world: LossWorld, samples: _Samples, *, is_full: bool) -> Verdict:
     """The verdict on these samples; only a full audit must see most of the budget."""
     bound = _delta_bound(samples, world)
     claimed = _claimed_delta(world, bound.epsilon)
@@ -264,7 +264,7 @@ def _factor_with(world: LossWorld, epsilon: Fraction, delta: float) -> float:
     return bisect_left(range(most), True, lo=1, key=has_delta) / _STEPS_OF_FACTOR
 
 
-def _found_with_99_percent(world: LossWorld, bound: Bound) -> float:
+def _found_with_99_percent(world: LossWorld, bound: _Bound) -> float:
     """The least multiple of the budget that the same number of samples shows 99 times of 100.
 
     The bound lies below the estimate, so the estimate must exceed the claim by that distance
@@ -285,7 +285,7 @@ def _curve(
     return LossCurve(tuple(ChangedCounts(noise, stability, most) for noise in noises))
 
 
-def _delta_bound(samples: Samples, world: LossWorld) -> Bound:
+def _delta_bound(samples: _Samples, world: LossWorld) -> _Bound:
     """A lower bound on delta that holds with confidence 99.99 % for any program.
 
     S is every ratio above a limit. A tenth of the samples chooses the limit and epsilon, the others
@@ -300,10 +300,10 @@ def _delta_bound(samples: Samples, world: LossWorld) -> Bound:
     least = _clopper_pearson_limit(inside, trials, error)
     most = 1 - _clopper_pearson_limit(trials - outside, trials, error)
     delta = least - math.exp(epsilon) * most
-    return Bound(epsilon, delta, inside / trials, outside / trials, trials)
+    return _Bound(epsilon, delta, inside / trials, outside / trials, trials)
 
 
-def _promising_limit(samples: Samples, epsilon: Fraction, claimed: float) -> tuple[float, float, Fraction]:
+def _promising_limit(samples: _Samples, epsilon: Fraction, claimed: float) -> tuple[float, float, Fraction]:
     """The limit at which the estimate is most standard errors above the claim; they come first."""
     limits = np.unique(np.quantile(samples[0], np.linspace(0.02, 0.999, _LIMITS)))
     inside, outside = (1 - np.searchsorted(np.sort(ratios), limits) / len(ratios) for ratios in samples)
@@ -341,17 +341,17 @@ def _in_parts(runs: int) -> list[int]:
     return [min(at_once, runs - first) for first in range(0, runs, at_once)]
 
 
-_IN_THIS_PROCESS: list[Distinguisher] = []
+_IN_THIS_PROCESS: list[_Distinguisher] = []
 
 
 def _begin_process(world: LossWorld, folder: Path) -> None:
-    levels = counted_levels(world, folder / f"process-{os.getpid()}")
-    _IN_THIS_PROCESS.append(Distinguisher(levels))
+    levels = _counted_levels(world, folder / f"process-{os.getpid()}")
+    _IN_THIS_PROCESS.append(_Distinguisher(levels))
 
 
-def _samples_in_process(runs: int) -> Samples:
+def _samples_in_process(runs: int) -> _Samples:
     return _samples_of_runs(_IN_THIS_PROCESS[0], runs)
 
 
-def _samples_of_runs(distinguisher: Distinguisher, runs: int) -> Samples:
+def _samples_of_runs(distinguisher: _Distinguisher, runs: int) -> _Samples:
     return np.concatenate([distinguisher.samples() for _ in range(runs)], axis=1)

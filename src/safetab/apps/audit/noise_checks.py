@@ -43,10 +43,10 @@ _FAR_OF_MANY = 9.0  # where very many are compared
 _POWER = 2.33  # standard deviations that an estimate stays above, 99 times of 100
 _MOST_CELLS = 1 << 8  # more than a shape has
 _REACH = 12  # widths; what lies beyond does not change a sum of squares
-Noises = NDArray[np.int64]
-CountClass = tuple[int, int]
+_Noises = NDArray[np.int64]
+_CountClass = tuple[int, int]
 """Counts from the first number to below the second."""
-_COUNT_CLASSES: tuple[CountClass, ...] = ((0, 1), (1, 10), (10, 50), (50, 1 << 62))
+_COUNT_CLASSES: tuple[_CountClass, ...] = ((0, 1), (1, 10), (10, 50), (50, 1 << 62))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -82,7 +82,7 @@ class DrawnNoise:
         return np.asarray(self.indices[:, None] * _MOST_CELLS + cells).reshape(-1)
 
 
-def drawn_noise(record: Record) -> list[DrawnNoise]:
+def _drawn_noise(record: Record) -> list[DrawnNoise]:
     """The noise of each question of a run, in the order in which they were asked."""
     found = []
     for question, counts_of in record.counts.items():
@@ -94,13 +94,13 @@ def drawn_noise(record: Record) -> list[DrawnNoise]:
     return found
 
 
-def _spreads(drawn: list[DrawnNoise]) -> dict[tuple[str, CountClass], tuple[int, float]]:
+def _spreads(drawn: list[DrawnNoise]) -> dict[tuple[str, _CountClass], tuple[int, float]]:
     """How far noise is spread, by stage and shape, over all levels, for each class of counts.
 
     A spread is the number of draws, and the distance of their mean square from the variance in
     standard deviations.
     """
-    sums: dict[tuple[str, CountClass], list[float]] = {}
+    sums: dict[tuple[str, _CountClass], list[float]] = {}
     for part in drawn:
         variance, deviation_of_squares = _moments(part.due)
         squares = part.noise.astype(float) ** 2 / variance - 1
@@ -125,7 +125,7 @@ def _moments(noise: Noise) -> tuple[float, float]:
     return variance, sqrt(fourth / variance**2 - 1)
 
 
-def _pairings(drawn: list[DrawnNoise]) -> Iterator[tuple[str, Noises, Noises]]:
+def _pairings(drawn: list[DrawnNoise]) -> Iterator[tuple[str, _Noises, _Noises]]:
     """Noise that would be equal if an address were used twice, and words for what is compared.
 
     The pairs are the same addresses in two questions, and neighbouring groups in one question.
@@ -137,14 +137,14 @@ def _pairings(drawn: list[DrawnNoise]) -> Iterator[tuple[str, Noises, Noises]]:
         yield f"{part.name}: neighbouring groups", before, after
 
 
-def _noise_at_same_addresses(first: DrawnNoise, second: DrawnNoise) -> tuple[Noises, Noises]:
+def _noise_at_same_addresses(first: DrawnNoise, second: DrawnNoise) -> tuple[_Noises, _Noises]:
     """The noise of both at the groups and cells that both have, in the same order."""
     _, ours, theirs = np.intersect1d(first.addresses, second.addresses, assume_unique=True, return_indices=True)
     return first.noise.reshape(-1)[ours], second.noise.reshape(-1)[theirs]
 
 
 @dataclass(frozen=True, slots=True)
-class Relation:
+class _Relation:
     """The strongest of several correlations, in standard deviations from none."""
 
     name: str
@@ -152,7 +152,7 @@ class Relation:
     distance: float
 
 
-def relations_of_cells(drawn: list[DrawnNoise], fewest: int) -> Iterator[Relation]:
+def relations_of_cells(drawn: list[DrawnNoise], fewest: int) -> Iterator[_Relation]:
     """The strongest correlation of two cells of a table, by level and for all levels together.
 
     Tables with fewer groups than `fewest` are left out.
@@ -168,10 +168,10 @@ def relations_of_cells(drawn: list[DrawnNoise], fewest: int) -> Iterator[Relatio
             matrix = np.corrcoef(noise, rowvar=False) - np.eye(cells)
             first, second = np.unravel_index(np.abs(matrix).argmax(), matrix.shape)
             distance = float(matrix[first, second]) * sqrt(groups)
-            yield Relation(f"{name}: cells {first} and {second}", cells * (cells - 1) // 2, distance)
+            yield _Relation(f"{name}: cells {first} and {second}", cells * (cells - 1) // 2, distance)
 
 
-def relations_of_groups(drawn: list[DrawnNoise], fewest: int) -> Iterator[Relation]:
+def relations_of_groups(drawn: list[DrawnNoise], fewest: int) -> Iterator[_Relation]:
     """The strongest correlation of groups a fixed distance apart, over all distances.
 
     Distances with fewer pairs than `fewest` are left out.
@@ -191,7 +191,7 @@ def relations_of_groups(drawn: list[DrawnNoise], fewest: int) -> Iterator[Relati
             distances = _autocorrelation(scaled)[apart] / np.sqrt(pairs[apart])
             worst = int(np.abs(distances).argmax())
             name = f"{part.name}: groups {apart[worst]} apart"
-            yield Relation(name, len(apart), float(distances[worst]))
+            yield _Relation(name, len(apart), float(distances[worst]))
 
 
 def _autocorrelation(rows: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -214,7 +214,7 @@ def noise_world_checks(noise_world: NoiseWorld, folder: Path) -> Iterator[Verdic
     """Run a world twice and check its charges, its noise, and that the two runs differ."""
     world = noise_world.write(folder)
     record = _recorded_run(world, folder / "out")
-    drawn = drawn_noise(record)
+    drawn = _drawn_noise(record)
 
     def named(found: Verdict) -> Verdict:
         return replace(found, check=f"{found.check}: {noise_world.name}")
@@ -222,7 +222,7 @@ def noise_world_checks(noise_world: NoiseWorld, folder: Path) -> Iterator[Verdic
     yield named(_paid(record, world.parameters, noise_world))
     yield named(_as_wide_as_due(drawn))
     yield named(_unrelated(drawn))
-    again = drawn_noise(_recorded_run(world, folder / "out-again"))
+    again = _drawn_noise(_recorded_run(world, folder / "out-again"))
     yield named(_two_runs(drawn, again))
 
 

@@ -24,7 +24,7 @@ from safetab.release.report.page_parts import (
     whole_table,
 )
 
-Found = Sequence[tuple[Part, Verdict]]
+_Found = Sequence[tuple[Part, Verdict]]
 _THIS_INSTALLATION = "this installation"
 _TEXTS = package_data("safetab.apps.audit", "texts.toml")
 ATTACKS, EXPLAINED = _TEXTS["attacks"], _TEXTS["explained"]
@@ -123,7 +123,7 @@ def _to_check(report: AuditReport, keys: Mapping[str, str]) -> Markup:
     return joined(parts)
 
 
-def _attacked(by_claim: Mapping[str, Found], keys: Mapping[str, str]) -> Markup:
+def _attacked(by_claim: Mapping[str, _Found], keys: Mapping[str, str]) -> Markup:
     """Each claim, how it was attacked, and with what result."""
     rows = []
     for claim, found in by_claim.items():
@@ -158,7 +158,7 @@ def _not_shown(report: AuditReport, keys: Mapping[str, str]) -> Markup:
     missing = [(part, verdict) for part, verdict in report.found if verdict.result is Result.NOT_SHOWN]
     items = []
     for part, verdict in missing:
-        check, _ = check_and_case(verdict.check)
+        check, _ = _check_and_case(verdict.check)
         about = joined([link(keys[part.claim], check), f", {_case(part, verdict)}: {verdict.seen}"])
         items.append(element("li", about))
     advice = " Run the full audit, without --quick." if report.is_quick else ""
@@ -171,20 +171,20 @@ def _not_shown(report: AuditReport, keys: Mapping[str, str]) -> Markup:
     return joined([listed, paragraphs("No check can see:"), unseen])
 
 
-def check_and_case(name: str) -> tuple[str, str]:
+def _check_and_case(name: str) -> tuple[str, str]:
     """The name of a check, and the case that it tries, which may be empty."""
     check, _, case = name.partition(": ")
     return check, case
 
 
-def _claim(claim: str, found: Found) -> Markup:
+def _claim(claim: str, found: _Found) -> Markup:
     """The checks of a claim: rows of cases, below the name of their check and a sentence about it."""
-    checks = list(dict.fromkeys(check_and_case(verdict.check)[0] for _, verdict in found))
+    checks = list(dict.fromkeys(_check_and_case(verdict.check)[0] for _, verdict in found))
     bodies = []
     for check in checks:
         named = element("strong", f"{check if '.' in check else capitalized(check)}. ")
         title = element("th", named, EXPLAINED.get(check, ""), scope="rowgroup", colspan="3")
-        rows = [_row(part, verdict) for part, verdict in found if check_and_case(verdict.check)[0] == check]
+        rows = [_row(part, verdict) for part, verdict in found if _check_and_case(verdict.check)[0] == check]
         bodies.append(element("tbody", element("tr", title, class_="check"), *rows))
     titles = ("Tried on", "Result", "What was seen, and what would have been found")
     head = element("thead", element("tr", *(element("th", text, scope="col") for text in titles)))
@@ -212,7 +212,7 @@ def _seen(verdict: Verdict) -> Iterator[Markup]:
 
 def _case(part: Part, verdict: Verdict) -> str:
     """What a check was tried on: the product and the case."""
-    _, case = check_and_case(verdict.check)
+    _, case = _check_and_case(verdict.check)
     return ": ".join(dict.fromkeys(filter(None, [part.product, case]))) or _THIS_INSTALLATION
 
 

@@ -34,12 +34,12 @@ from safetab.runs.run import run_files
 PUBLISHED = "published as the rules say"
 TOTALS = "totals of a release choose the tables"
 ADJUSTED = "adjusted cells are those of least squares"
-Group = tuple[str, str, str]
+_Group = tuple[str, str, str]
 """Geography level, region and iteration."""
-RowKey = tuple[str, str, str, str, int]
+_RowKey = tuple[str, str, str, str, int]
 """A group, a table family and a stage."""
-Rows = dict[RowKey, tuple[int, ...]]
-PublishedTotals = dict[Group, int]
+_Rows = dict[_RowKey, tuple[int, ...]]
+_PublishedTotals = dict[_Group, int]
 _READ_AT_ONCE = 1 << 14
 _LARGE_COUNT = 5_000
 _STABILITY = {1: 3, 2: 9}  # of Regional and Detailed groups in the usual worlds, counted by hand
@@ -49,7 +49,7 @@ _FEWEST_GROUPS = 20
 _ROUNDING = Fraction(1, 200)  # of a line's shift: shares are rounded to denominators up to 10,000
 
 
-def published_check(run: AuditedRun, out: Path, key: bytes, published: PublishedTotals | None = None) -> Verdict:
+def published_check(run: AuditedRun, out: Path, key: bytes, published: _PublishedTotals | None = None) -> Verdict:
     """Compare the measurement files with an independent computation.
 
     The judge draws noise for every group, empty or not, in the plainest way. `published` are the
@@ -69,7 +69,7 @@ def published_check(run: AuditedRun, out: Path, key: bytes, published: Published
     budgets = {(plan.family, plan.level): written.budget for plan, written in measured}
     ledger = Ledger(budgets, AddressedBits(key))
     definition = next(one for one in PrivacyDefinition if one.spelling == plain.definition)
-    expected = Rows()
+    expected = _Rows()
     for plan, written in measured:
         design = plan.design
         of_level = (design.product, design.family, design.level)
@@ -124,9 +124,9 @@ class _Judge:
     rights: dict[Stage, DrawingRight]
     suppression_chance: float
 
-    def rows(self) -> Rows:
+    def rows(self) -> _Rows:
         """Measurements of a level whose tables a noisy first stage chooses."""
-        rows = Rows()
+        rows = _Rows()
         universe = self.plan.universe
         of_iterations = [iteration.is_total_only for iteration in universe.iterations]
         is_total_only = np.tile(of_iterations, len(universe.entities))
@@ -137,14 +137,14 @@ class _Judge:
             rows |= self._adaptive(np.flatnonzero(~is_total_only))
         return rows
 
-    def rows_of_every_group(self) -> Rows:
+    def rows_of_every_group(self) -> _Rows:
         """Measurements of a level whose groups all have the finest table."""
         groups = np.arange(self.plan.universe.size)
         return self._rows_of(groups, self.plan.family.shapes[-1], Stage.STAGE_2)
 
-    def rows_of_published(self, published: PublishedTotals) -> Rows:
+    def rows_of_published(self, published: _PublishedTotals) -> _Rows:
         """Measurements of a level whose tables published totals choose."""
-        rows = Rows()
+        rows = _Rows()
         thresholds = self.written.thresholds
         chosen: dict[int, list[int]] = {}
         for index in range(self.plan.universe.size):
@@ -157,9 +157,9 @@ class _Judge:
             rows |= self._rows_of(groups, shape, Stage.STAGE_2)
         return rows
 
-    def _adaptive(self, groups: NDArray[np.int64]) -> Rows:
+    def _adaptive(self, groups: NDArray[np.int64]) -> _Rows:
         """Measurements of the groups that get a table by their first noisy total, if not suppressed."""
-        rows = Rows()
+        rows = _Rows()
         total = self.plan.family.total
         suppressed_up_to = self._suppressed_up_to()
         stage_1 = self._noisy(groups, total, Stage.STAGE_1)[:, 0]
@@ -187,7 +187,7 @@ class _Judge:
         right = self.rights[stage]
         return noisy_count(self.record.exact((right.event, shape), groups), shape, right)
 
-    def _rows_of(self, groups: NDArray[np.int64], shape: Shape, stage: Stage) -> Rows:
+    def _rows_of(self, groups: NDArray[np.int64], shape: Shape, stage: Stage) -> _Rows:
         numbers = self._noisy(groups, shape, stage).tolist()
         family = self.plan.family.name
         return {
@@ -195,20 +195,20 @@ class _Judge:
             for index, values in zip(groups.tolist(), numbers, strict=True)
         }
 
-    def _group_at(self, index: int) -> Group:
+    def _group_at(self, index: int) -> _Group:
         group = self.plan.universe.group_at(index)
         return self.plan.level.geography.label, group.region_id, group.iteration.code
 
 
-def _totals_of_lines(lines: Sequence[str]) -> PublishedTotals:
+def _totals_of_lines(lines: Sequence[str]) -> _PublishedTotals:
     """Totals of delimited rows, read here without the program's reader."""
     rows = [line.split("|") for line in lines]
     return {(level, region, iteration): int(total) for region, level, iteration, total in rows}
 
 
-def _rows_of_files(out: Path, product: Product) -> Rows:
+def _rows_of_files(out: Path, product: Product) -> _Rows:
     """The measurements of an output folder."""
-    rows: dict[RowKey, list[int]] = {}
+    rows: dict[_RowKey, list[int]] = {}
     columns = ["geography_level", "region_id", "iteration_code", "table", "stage", "value"]
     for path in sorted((out / "measurements").glob("*.parquet")):
         table = pq.read_table(path, columns=columns)
@@ -249,9 +249,9 @@ def _totals_check(run: AuditedRun, folder: Path, key: bytes) -> Verdict:
     return verdict(TOTALS, faults, seen)
 
 
-def _totals_in(tables: Path) -> PublishedTotals:
+def _totals_in(tables: Path) -> _PublishedTotals:
     """Totals in the delimited tables of a run."""
-    totals = PublishedTotals()
+    totals = _PublishedTotals()
     for path in sorted(tables.glob("*.csv")):
         totals |= _totals_of_lines(path.read_text().splitlines()[1:])
     return totals
@@ -282,7 +282,7 @@ def _adjusted_check(run: AuditedRun, out: Path) -> Verdict:
     return verdict(ADJUSTED, faults, seen)
 
 
-def _groups_with_tables(run: AuditedRun) -> Iterator[Group]:
+def _groups_with_tables(run: AuditedRun) -> Iterator[_Group]:
     """A few groups of every level for which one of the two tables has several cells."""
     for plan in run.plan.levels:
         finer: list[int] = []

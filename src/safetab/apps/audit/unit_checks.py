@@ -25,7 +25,7 @@ from safetab.runs.run import run_files
 
 BOUND = "no unit with more records"
 _SEVERAL = 4
-Lines = Sequence[str]
+_Lines = Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class _Form:
         batches = ", small batches" if self.is_in_small_batches else ""
         return f"{self.files} {self.ending[1:]}, threads: {self.files}{batches}"
 
-    def write(self, data: Path, record: RecordLayout, header: str, rows: Lines) -> None:
+    def write(self, data: Path, record: RecordLayout, header: str, rows: _Lines) -> None:
         """Write these lines of text as the records of a folder."""
         parts = data / record.table
         parts.mkdir(parents=True)
@@ -91,7 +91,7 @@ def _of_no_unit(row: str, header: str, record: RecordLayout) -> str:
     return separator.join(values)
 
 
-def _spread(rows: Lines, others: Lines) -> Lines:
+def _spread(rows: _Lines, others: _Lines) -> _Lines:
     """The rows at equal distances among the others."""
     found = list[str]()
     for row, part in zip(rows, np.array_split(others, len(rows)), strict=True):

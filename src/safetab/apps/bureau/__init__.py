@@ -1,1 +1,6 @@
 """The Census Bureau's own files: tables of its edited file, and releases from its published tables."""
+
+HANDED_OUT = {
+    "cef_tables": "ConvertedCef blocks_with_units convert_cef",
+    "official": "OfficialRequest read_official_release",
+}

@@ -34,11 +34,11 @@ from safetab.release.outputs.output_folder import NamesLike, always_named, outpu
 from safetab.runs import guards
 from safetab.runs.options import refused_log
 
-CONVERTED_FILE = "CONFIDENTIAL"
+_CONVERTED_FILE = "CONFIDENTIAL"
 _CONVERTED = "Records of real people, unless the file SYNTHETIC lies beside this one. For the curator alone.\n"
 _RECORDS = rf"({PERSON_RECORD.table}|{HOUSEHOLD_RECORD.table})/\d\d\.parquet"
-_OTHERS = rf"{GEOGRAPHY_TABLE}\.parquet|{CONVERTED_FILE}|{SYNTHETIC_MARKER}"
-_EARLIER = always_named(CONVERTED_FILE, NamesLike(rf"{_RECORDS}|{_OTHERS}"))
+_OTHERS = rf"{GEOGRAPHY_TABLE}\.parquet|{_CONVERTED_FILE}|{SYNTHETIC_MARKER}"
+_EARLIER = always_named(_CONVERTED_FILE, NamesLike(rf"{_RECORDS}|{_OTHERS}"))
 _TYPES = {"HOUSEHOLDER": pa.bool_(), "TABTRACTCE": pa.int32()}  # the others have at most four digits
 
 
@@ -103,7 +103,7 @@ def convert_cef(
         warnings = _warnings(findings, log)
         blocks = _geography_table(cef.geography.geography)
         pq.write_table(blocks, new / f"{GEOGRAPHY_TABLE}.parquet", compression="zstd")
-        (new / CONVERTED_FILE).write_text(_CONVERTED)
+        (new / _CONVERTED_FILE).write_text(_CONVERTED)
         if cef.reader.is_synthetic:
             (new / SYNTHETIC_MARKER).write_text("The people in this folder do not exist.\n")
         for path in (new, *new.rglob("*")):

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from safetab.apps.compare.tables.exact_tables import Int64s
 
-SECONDS_OF_A_STEP = 1e-7  # for each row and unknown, in one iteration: rough, but the same on every machine
+_SECONDS_OF_A_STEP = 1e-7  # for each row and unknown, in one iteration: rough, but the same on every machine
 
 
 def is_available() -> bool:
@@ -61,11 +61,11 @@ class LinearProgram:
         """The values of all unknowns in the cheapest solution, or None without one."""
         is_found = self._solver.Solve() == self._solver.OPTIMAL
         size = self._solver.NumVariables() + self._solver.NumConstraints()
-        self.seconds += SECONDS_OF_A_STEP * (self._solver.iterations() + 10) * size
+        self.seconds += _SECONDS_OF_A_STEP * (self._solver.iterations() + 10) * size
         return np.array([unknown.solution_value() for unknown in self._unknowns]) if is_found else None
 
 
-class Answer(NamedTuple):
+class _Answer(NamedTuple):
     """What the solver says of an integer program."""
 
     values: Int64s | None  # of all unknowns, or None if no solution was found
@@ -112,7 +112,7 @@ class IntegerProgram:
         """Give an unknown another cost."""
         self._costs[unknown] = cost
 
-    def solution(self, limit: float) -> Answer:
+    def solution(self, limit: float) -> _Answer:
         """A cheapest solution; with the limit reached, the cheapest that was found."""
         if any(self._costs):
             self._model.minimize(self._library.LinearExpr.weighted_sum(self._unknowns, self._costs))
@@ -126,4 +126,4 @@ class IntegerProgram:
         status = solver.status_name(solver.solve(self._model))
         is_found, is_finished = status in {"OPTIMAL", "FEASIBLE"}, status in {"OPTIMAL", "INFEASIBLE"}
         values = np.array([solver.value(one) for one in self._unknowns], dtype=np.int64) if is_found else None
-        return Answer(values, is_finished, solver.response_proto.deterministic_time)
+        return _Answer(values, is_finished, solver.response_proto.deterministic_time)

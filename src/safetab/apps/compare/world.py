@@ -56,7 +56,7 @@ from safetab.runs.inputs import RunInputs, checked_engine, read_inputs
 from safetab.runs.options import RunOptions, refused_options
 
 FACTS_FILE, PAGE_FILE = "protections.json", "compare.html"
-NO_ATTACK = "none"
+_NO_ATTACK = "none"
 _FILE_NAMES = r"compare\.html|committee\.csv|(utility|exposure)\.(csv|parquet)|protections\.json|README\.txt"
 _EARLIER = always_named(FACTS_FILE, NamesLike(_FILE_NAMES))
 _MOST_RUNS, _MOST_SEED = 10_000, 2**63 - 1
@@ -93,7 +93,7 @@ class CompareRequest:
     @property
     def attacks(self) -> bool:
         """Whether an area is attacked at all."""
-        return self.attack != (NO_ATTACK,)
+        return self.attack != (_NO_ATTACK,)
 
 
 def checked_protections(
@@ -128,7 +128,7 @@ def _refused(data: Path, request: CompareRequest) -> tuple[Finding, ...]:
         ("--time-limit", "must be more than 0 seconds."): request.time_limit is not None and not request.time_limit > 0,
         ("--tables", f"must be {' or '.join(_TABLES)}."): request.tables not in _TABLES,
         ("--preset", f"must be one of {', '.join(GROUPS)}."): request.preset not in GROUPS,
-        ("--attack", f"{NO_ATTACK} stands alone: give areas, or {NO_ATTACK}."): NO_ATTACK in request.attack
+        ("--attack", f"{_NO_ATTACK} stands alone: give areas, or {_NO_ATTACK}."): _NO_ATTACK in request.attack
         and request.attacks,
     }
     for (flag, message), is_wrong in wrong.items():

@@ -34,7 +34,7 @@ def write_comparison(out: Path, comparison: Comparison, request: CompareRequest)
     tables = {
         "committee": committee_table(comparison),
         "utility": pa.concat_tables([each.utility for each in comparison.protections]),
-        "exposure": exposure_table(comparison.protections, comparison.baseline),
+        "exposure": _exposure_table(comparison.protections, comparison.baseline),
     }
     with whole_output(out, overwrite=request.options.overwrite) as output:
         for name, table in tables.items():
@@ -81,7 +81,7 @@ def _facts(comparison: Comparison, request: CompareRequest) -> dict[str, object]
     }
 
 
-def exposure_table(compared: Iterable[Compared], baseline: Exposure | None) -> pa.Table:
+def _exposure_table(compared: Iterable[Compared], baseline: Exposure | None) -> pa.Table:
     """The measures of every protection, then of the baseline. `of` is what the value is a part of."""
     exposures = [*((each.protection.spec, each.exposure) for each in compared), ("baseline", baseline)]
     rows = [(spec, *row) for spec, exposure in exposures if exposure is not None for row in _measures(exposure)]

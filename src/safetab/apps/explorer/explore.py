@@ -48,7 +48,7 @@ from safetab.model.products.product import LineKind, Product, Selector, TableFam
 from safetab.model.specification.reading import is_specification
 from safetab.model.specification.writing import privacy_text
 
-Pair = tuple[int, int]  # a size in people, and how many groups have it
+_Pair = tuple[int, int]  # a size in people, and how many groups have it
 
 
 def page_facts(
@@ -236,7 +236,7 @@ def _sizes_of_level(counted: Mapping[str, Mapping[str, Any]], sizes: LevelSizes)
     return found
 
 
-def _scaled(sizes: Iterable[Pair], known: int, possible: int) -> Iterable[Pair]:
+def _scaled(sizes: Iterable[_Pair], known: int, possible: int) -> Iterable[_Pair]:
     """The same distribution for another number of groups. Sums from the largest size down are rounded."""
     if not possible:
         return

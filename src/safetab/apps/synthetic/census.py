@@ -81,7 +81,7 @@ class CensusPlan:
         return ReaderKind.CEF if self.form is CensusFormat.CEF else ReaderKind.CSV
 
 
-def write_census_data(folder: Path, plan: CensusPlan, progress: Progress) -> tuple[NonEmptyGroups, ...]:
+def _write_census_data(folder: Path, plan: CensusPlan, progress: Progress) -> tuple[NonEmptyGroups, ...]:
     """Make `folder` with people, blocks and names. Return how many groups are not empty.
 
     Memory does not grow with the number of people.
@@ -303,4 +303,4 @@ def write_census(
         parameter_files.write_given_parameters(parameters, given, plan.us_states, plan.reader)
     if plan.has_households and product_asked_for(parameters) is SAFETAB_P:
         parameter_files.write_household_parameters(folder / parameter_files.HOUSEHOLD_PARAMETERS, parameters)
-    return write_census_data(folder / "data", plan, progress)
+    return _write_census_data(folder / "data", plan, progress)

@@ -24,7 +24,7 @@ from safetab.model.census.groups import GroupList
 from safetab.model.products.bureau_columns import RACE_COLUMNS
 from safetab.model.us.us_census import COMMON, DETAILED, MAJOR, REGIONAL, SUBSTATE_ONLY, TOTAL_ONLY, US
 
-FEWEST_PEOPLE = 1_000
+_FEWEST_PEOPLE = 1_000
 
 
 def write_demo_census(out: Path, people: int = 200_000, seed: int = 2020, *, has_households: bool = False) -> None:
@@ -36,8 +36,8 @@ def write_demo_census(out: Path, people: int = 200_000, seed: int = 2020, *, has
     lie beside real people. Raises ValueError for fewer than FEWEST_PEOPLE people, which could leave
     a state or Puerto Rico empty.
     """
-    if people < FEWEST_PEOPLE:
-        raise ValueError(f"{people} people are too few for six states. Ask for {FEWEST_PEOPLE} or more.")
+    if people < _FEWEST_PEOPLE:
+        raise ValueError(f"{people} people are too few for six states. Ask for {_FEWEST_PEOPLE} or more.")
     for folder in (out / name for name in ("parameters", parameter_files.HOUSEHOLD_PARAMETERS, "data")):
         if folder.exists():
             raise FileExistsError(f"{folder} already exists. Choose another directory.")

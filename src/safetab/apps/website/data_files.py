@@ -80,7 +80,7 @@ def _last_boundary(places: Sequence[Integers], least: int, most: int) -> int:
     return most
 
 
-def text_sizes(numbers: Integers) -> NDArray[np.int8]:
+def _text_sizes(numbers: Integers) -> NDArray[np.int8]:
     """The number of characters that each number takes, including a comma."""
     sizes = np.empty(len(numbers), dtype=np.int8)
     for first in range(0, len(numbers), _NUMBERS_PER_STEP):
@@ -99,7 +99,7 @@ def write_areas(site: Path, name: str, rows: LevelRows, universe: Universe) -> l
     Returns the entity and the iteration with which each file begins.
     """
     flat, firsts = _flat(rows)
-    sizes = np.add.reduceat(text_sizes(flat), firsts[:-1], dtype=np.int64)
+    sizes = np.add.reduceat(_text_sizes(flat), firsts[:-1], dtype=np.int64)
     around = _parents(rows.level.geography, universe)
     parts = parts_of(
         sizes, [begins_run(numbers) for numbers in (*(one[rows.entities] for one in around), rows.entities)]
@@ -165,7 +165,7 @@ def write_totals(site: Path, name: str, totals: Totals, geography: AreaLevel, un
     around = _parents(geography, universe)[:1]
     group_begins = begins_run(totals.iterations)
     flat = np.stack([totals.entities, totals.tables, totals.values], axis=1)
-    sizes = text_sizes(flat.ravel()).reshape(flat.shape).sum(axis=1, dtype=np.int64)
+    sizes = _text_sizes(flat.ravel()).reshape(flat.shape).sum(axis=1, dtype=np.int64)
     area_begins = [group_begins | begins_run(one[totals.entities]) for one in around]
     parts = parts_of(sizes, [group_begins, *area_begins])
     for number, (first, end) in enumerate(parts):

@@ -23,9 +23,9 @@ from safetab.release.files.numbers.level_numbers import intervals_of
 from safetab.release.files.release_folder import ReleaseFolder, open_release_folder
 from safetab.release.files.release_universe import Universe
 
-EARLIER_FOLDER = "earlier"
-EARLIER_NAMES = rf"{EARLIER_FOLDER}/(absent|totals/\d+-\d+/\d+)"
-_ABSENT = f"{EARLIER_FOLDER}/absent"
+_EARLIER_FOLDER = "earlier"
+EARLIER_NAMES = rf"{_EARLIER_FOLDER}/(absent|totals/\d+-\d+/\d+)"
+_ABSENT = f"{_EARLIER_FOLDER}/absent"
 _NOT_THERE = "x"  # in place of a digit: the earlier release doesn't have the group
 
 
@@ -94,7 +94,7 @@ class EarlierRelease:
             return
         universe = self._newer.universe
         self._begins[name] = data_files.write_totals(
-            site, f"{EARLIER_FOLDER}/totals/{name}", found.totals, own.geography, universe
+            site, f"{_EARLIER_FOLDER}/totals/{name}", found.totals, own.geography, universe
         )
         keys = [
             one.totals.iterations * len(universe.entities[own.geography]) + one.totals.entities for one in (own, found)

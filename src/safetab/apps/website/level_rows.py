@@ -86,9 +86,9 @@ class MeasuredTables:
         return {number: rows for number, rows in found.items() if rows}
 
 
-NOT_WITHHELD = -1
-UNKNOWN_RULE = len(RULES)  # withheld by those who published the number, who don't say why
-NOT_GIVEN = len(RULES) + 1  # a line of a published table that is in none of the files that were read
+_NOT_WITHHELD = -1
+_UNKNOWN_RULE = len(RULES)  # withheld by those who published the number, who don't say why
+_NOT_GIVEN = len(RULES) + 1  # a line of a published table that is in none of the files that were read
 
 _READ = (
     "region_id", "iteration_code", "table", "status", "rule", "donor_geography_level", "donor_region_id", "count",
@@ -97,7 +97,7 @@ _READ = (
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class RowBatch(Columns):
+class _RowBatch(Columns):
     """Some rows of the file, one element a row, each column in as few bytes as its numbers need."""
 
     entities: Integers
@@ -114,7 +114,7 @@ class RowBatch(Columns):
     is_known: Truths  # whether the group's table is
 
 
-def _narrowed(batch: NumberBatch, *, with_lines: bool) -> RowBatch:
+def _narrowed(batch: NumberBatch, *, with_lines: bool) -> _RowBatch:
     """A batch of released numbers as small integers.
 
     `with_lines` reads which lines the rows are: a release of published files may lack some lines of
@@ -124,8 +124,8 @@ def _narrowed(batch: NumberBatch, *, with_lines: bool) -> RowBatch:
     if (lines == UNKNOWN).any():
         raise ValueError("a line that is not in its table")
     is_withheld = batch.status == STATUSES.index(WITHHELD)  # a rule can also raise a number to 0
-    why_withheld = np.where(batch.rule == UNKNOWN, UNKNOWN_RULE, batch.rule)
-    return RowBatch(
+    why_withheld = np.where(batch.rule == UNKNOWN, _UNKNOWN_RULE, batch.rule)
+    return _RowBatch(
         entities=_narrow(batch.entity),
         iterations=_narrow(batch.iteration),
         shapes=_narrow(batch.shape),
@@ -133,7 +133,7 @@ def _narrowed(batch: NumberBatch, *, with_lines: bool) -> RowBatch:
         counts=_narrow(batch.integers("count")),
         low=_narrow(np.where(batch.is_selected, batch.integers("interval_low"), NO_INTERVAL)),
         high=_narrow(np.where(batch.is_selected, batch.integers("interval_high"), NO_INTERVAL)),
-        rules=_narrow(np.where(is_withheld, why_withheld, NOT_WITHHELD)),
+        rules=_narrow(np.where(is_withheld, why_withheld, _NOT_WITHHELD)),
         donor_levels=_narrow(batch.donor_level),
         donors=_narrow(batch.donor),
         lines=_narrow(lines),
@@ -141,7 +141,7 @@ def _narrowed(batch: NumberBatch, *, with_lines: bool) -> RowBatch:
     )
 
 
-def _with_all_lines(rows: RowBatch, first: Integers, lengths: Integers) -> tuple[RowBatch, Integers]:
+def _with_all_lines(rows: _RowBatch, first: Integers, lengths: Integers) -> tuple[_RowBatch, Integers]:
     """All lines of each group's table, and where each group now begins.
 
     Lines that no file had are NOT_GIVEN. Raises ValueError if a group has lines that its table lacks.
@@ -157,7 +157,7 @@ def _with_all_lines(rows: RowBatch, first: Integers, lengths: Integers) -> tuple
     whole = rows.take(source)
     values = np.where(is_given, whole.values, 0)
     counts = np.where(is_given, whole.counts, 0)
-    rules = np.where(is_given, whole.rules, NOT_GIVEN)
+    rules = np.where(is_given, whole.rules, _NOT_GIVEN)
     return replace(whole, values=values, counts=counts, rules=rules), starts[:-1]
 
 
@@ -168,7 +168,7 @@ def _narrow(numbers: Integers) -> Integers:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Sparse:
+class _Sparse:
     """Rising positions, and a value for each."""
 
     at: Integers
@@ -190,9 +190,9 @@ class LevelRows:
     tables: Integers  # of each group, numbers of MeasuredTables
     starts: Integers  # of each group, its first row; and behind the last group the number of rows
     values: Integers  # of each row, unclamped
-    counts: Sparse  # of rows, where the release shows another number
-    withheld: Sparse  # of rows, why: a position in RULES, UNKNOWN_RULE or NOT_GIVEN
-    donors: Sparse  # of groups, the id of the donor
+    counts: _Sparse  # of rows, where the release shows another number
+    withheld: _Sparse  # of rows, why: a position in RULES, UNKNOWN_RULE or NOT_GIVEN
+    donors: _Sparse  # of groups, the id of the donor
 
     def __len__(self) -> int:
         return len(self.entities)
@@ -200,7 +200,7 @@ class LevelRows:
     @property
     def numbers(self) -> int:
         """The number of rows in the release."""
-        return len(self.values) - int((self.withheld.values == NOT_GIVEN).sum())
+        return len(self.values) - int((self.withheld.values == _NOT_GIVEN).sum())
 
 
 def read_level(folder: ReleaseFolder, level: ReleaseLevel, tables: MeasuredTables) -> LevelRows | None:
@@ -215,10 +215,10 @@ def read_level(folder: ReleaseFolder, level: ReleaseLevel, tables: MeasuredTable
     columns = (*_READ, "table_id", "line") if with_lines else _READ
     with damage_as_invalid_input(file.path):
         parts = [_narrowed(batch, with_lines=with_lines) for batch in file.batches(columns)]
-        return _rows(RowBatch.concat(parts), folder, level, tables) if parts else None
+        return _rows(_RowBatch.concat(parts), folder, level, tables) if parts else None
 
 
-def _rows(rows: RowBatch, folder: ReleaseFolder, level: ReleaseLevel, tables: MeasuredTables) -> LevelRows:
+def _rows(rows: _RowBatch, folder: ReleaseFolder, level: ReleaseLevel, tables: MeasuredTables) -> LevelRows:
     """The groups of a level, from the rows of its file."""
     keys = level.index.index_of(rows.entities.astype(np.int64), rows.iterations.astype(np.int64))
     first = run_starts(keys)
@@ -235,7 +235,7 @@ def _rows(rows: RowBatch, folder: ReleaseFolder, level: ReleaseLevel, tables: Me
         own = first[lone & (numbers == number)]
         ends = (column[own].astype(np.int64) for column in (rows.values, rows.low, rows.high))
         tables.add_selected(number, *ends)
-    is_shown = rows.rules == NOT_WITHHELD
+    is_shown = rows.rules == _NOT_WITHHELD
     differs = np.flatnonzero(is_shown & (rows.counts != rows.values))
     withheld = np.flatnonzero(~is_shown)
     positions = np.array([folder.universe.number_of_code[one.code] for one in level.iterations], dtype=np.int64)
@@ -249,14 +249,14 @@ def _rows(rows: RowBatch, folder: ReleaseFolder, level: ReleaseLevel, tables: Me
         tables=numbers,
         starts=np.append(first, len(rows.values)),
         values=rows.values,
-        counts=Sparse(differs, rows.counts[differs].astype(np.int64)),
-        withheld=Sparse(withheld, rows.rules[withheld].astype(np.int64)),
-        donors=Sparse(copied, np.array([level.kind.ids.text(donor) for level, donor in donors], dtype=np.object_)),
+        counts=_Sparse(differs, rows.counts[differs].astype(np.int64)),
+        withheld=_Sparse(withheld, rows.rules[withheld].astype(np.int64)),
+        donors=_Sparse(copied, np.array([level.kind.ids.text(donor) for level, donor in donors], dtype=np.object_)),
     )
 
 
 def _table_numbers(
-    rows: RowBatch, first: Integers, folder: ReleaseFolder, level: ReleaseLevel, tables: MeasuredTables
+    rows: _RowBatch, first: Integers, folder: ReleaseFolder, level: ReleaseLevel, tables: MeasuredTables
 ) -> Integers:
     """The number of each group's table."""
     shapes = level.family.shapes

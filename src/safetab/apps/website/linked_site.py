@@ -12,7 +12,7 @@ from safetab.foundation.findings import InvalidInput
 from safetab.release.files.release_folder import ReleaseFolder, open_release_folder
 from safetab.release.files.release_universe import Universe
 
-JsonObject = dict[str, object]
+_JsonObject = dict[str, object]
 _OPTION = "--linked"
 
 
@@ -26,7 +26,7 @@ class LinkedSite:
     """The folder whose site links to it, if it is not the one that is written."""
 
 
-def linked_facts(opened: ReleaseFolder, folder: Path, linked: LinkedSite) -> JsonObject:
+def linked_facts(opened: ReleaseFolder, folder: Path, linked: LinkedSite) -> _JsonObject:
     """What a site in a folder must know of the other one: where it is, what it counts, and what it has.
 
     Links lead to the area levels in `levels`, and to all groups except those that it `lacks`. Raises

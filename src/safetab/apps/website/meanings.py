@@ -6,10 +6,10 @@ from safetab.model.census.census import Census, a_or_an, capitalized
 from safetab.model.census.groups import GroupKind, Members
 from safetab.model.products.record import RecordLayout
 
-JsonObject = dict[str, object]
+_JsonObject = dict[str, object]
 
 
-def meanings(census: Census, record: RecordLayout, percent: str) -> JsonObject:
+def meanings(census: Census, record: RecordLayout, percent: str) -> _JsonObject:
     """A sentence for each word, of a census with these records.
 
     `kinds` has three texts for each kind of group: who is in a group of this kind, the same for a

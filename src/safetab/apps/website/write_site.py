@@ -38,15 +38,15 @@ from safetab.release.files.release_universe import Universe
 from safetab.release.outputs.manifest import NOT_FOR_RELEASE_FILE, write_not_for_release
 from safetab.release.outputs.output_folder import NamesLike, always_named, output_findings, whole_output
 
-JsonObject = dict[str, object]
-Indices = Mapping[str, object]
-KnownShapes = list[tuple[Shape, bool]]
-Begins = dict[str, list[list[int]]]
+_JsonObject = dict[str, object]
+_Indices = Mapping[str, object]
+_KnownShapes = list[tuple[Shape, bool]]
+_Begins = dict[str, list[list[int]]]
 
 
 def _site_facts(
-    universe: Universe, facts: ReleaseFacts, tables: MeasuredTables, indices: Indices, status: OutputStatus
-) -> JsonObject:
+    universe: Universe, facts: ReleaseFacts, tables: MeasuredTables, indices: _Indices, status: OutputStatus
+) -> _JsonObject:
     """All facts of a site. `indices` give the areas and groups with which the files begin."""
     product, confidence = universe.product, facts.options.confidence
     title = title_of(facts.publication, universe.census, product.record)
@@ -116,7 +116,7 @@ def _left_out(universe: Universe) -> str:
     return "Small totals are not shown below a threshold, " if is_staged and universe.census.suppresses else ""
 
 
-def _words(census: Census, noun: str) -> JsonObject:
+def _words(census: Census, noun: str) -> _JsonObject:
     """What the pages call things of the census whose records have this noun."""
     words = census.words
     of_pairs = [(only.ends[0], any_.ends[0]) for only, any_ in census.only_and_any if only.ends]
@@ -158,7 +158,7 @@ def _why_withheld(words: Words) -> list[list[str]]:
     return [*rules, ["X", unknown, WITHHELD, unknown], ["", not_given, NOT_IN_FILES, not_given]]
 
 
-def _shape(shape: Shape, is_known: bool, product: Product) -> JsonObject:
+def _shape(shape: Shape, is_known: bool, product: Product) -> _JsonObject:
     """A shape with its lines: name alone, name in the table, first cell, cells, whether it is the total, table id.
 
     `divisions` are what its cells are by: of each part the stub, the words and, of a range, both ends.
@@ -186,7 +186,7 @@ def _shape(shape: Shape, is_known: bool, product: Product) -> JsonObject:
     }
 
 
-def _table(table: MeasuredTable, universe: Universe, tables: MeasuredTables, shapes: KnownShapes) -> JsonObject:
+def _table(table: MeasuredTable, universe: Universe, tables: MeasuredTables, shapes: _KnownShapes) -> _JsonObject:
     """A table with its margins of error by number of cells.
 
     If the shape is not known, `least` is the margin of error of a lone total.
@@ -202,7 +202,7 @@ def _table(table: MeasuredTable, universe: Universe, tables: MeasuredTables, sha
     }
 
 
-def _geography(geography: AreaLevel, universe: Universe, facts: ReleaseFacts) -> JsonObject:
+def _geography(geography: AreaLevel, universe: Universe, facts: ReleaseFacts) -> _JsonObject:
     """A geography level: its words, the levels around it, and why a group may be absent there."""
     kind = geography.kind
     return {
@@ -282,7 +282,7 @@ def write_site(
     return SiteSummary(status, numbers, len(sizes), sum(sizes), max(sizes), without_area)
 
 
-def _signature_facts(opened: release_folder.ReleaseFolder) -> JsonObject:
+def _signature_facts(opened: release_folder.ReleaseFolder) -> _JsonObject:
     """Who signed the release, if anybody did. Raises InvalidInput if the signature is wrong."""
     findings = FindingsOf(str(opened.path))
     signed = checked_signature(opened.path, None, None, opened.facts.status, findings)
@@ -314,7 +314,7 @@ def _write_data(
     shapes: Shapes,
     earlier: EarlierRelease | None,
     status: OutputStatus,
-    more: JsonObject,
+    more: _JsonObject,
 ) -> int:
     """Write all data files, level by level, and return how many numbers they hold, without earlier ones.
 
@@ -322,8 +322,8 @@ def _write_data(
     """
     universe = opened.universe
     tables = MeasuredTables(universe, opened.facts.options.confidence)
-    areas: Begins = {}  # the areas with which files of tables begin
-    totals: Begins = {}  # the groups with which files of totals begin
+    areas: _Begins = {}  # the areas with which files of tables begin
+    totals: _Begins = {}  # the groups with which files of totals begin
     numbers = 0
     for position, geography in enumerate(universe.entities):
         for iterations in universe.census.tabulated_group_levels:

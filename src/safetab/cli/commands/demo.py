@@ -24,7 +24,7 @@ from safetab.model.specification.values import SPECIFICATION_FILE
 from safetab.release.estimates.open_release import open_release
 from safetab.release.report.report import REPORT_FILE
 
-COUNTY, GROUP = "44007", "Dominican"
+_COUNTY, _GROUP = "44007", "Dominican"
 _PAGES = {
     PEOPLE_PAGE: "Web site of the people: type a place or a group.",
     "site-households/index.html": "Web site of the households.",
@@ -73,18 +73,18 @@ def _show_pages(out: Path) -> None:
         typer.echo(f"  {out / 'parameters' / SPECIFICATION_FILE}\n  {program} new my-census")
         return
     say("\nOr ask on the terminal:")
-    typer.echo(f'  {program} show {out / PEOPLE} "Providence County, RI" {GROUP}')
+    typer.echo(f'  {program} show {out / PEOPLE} "Providence County, RI" {_GROUP}')
     typer.echo(f"  {program} plan {out / 'parameters'} {out / 'data'}")
 
 
 def show_county(output: Path) -> None:
     """Print the largest groups of one county with margins of error, and the table of one group."""
     release = open_release(output)
-    county = release.area(COUNTY, "county")
+    county = release.area(_COUNTY, "county")
     totals = release.totals(area=county)
     overview = text_table("group", "released", "+/- (95%)")
     for total in totals.largest(_GROUPS_SHOWN).numbers:
         overview.add_row(total.counted[0].group.name, f"{total.value:,}", f"{total.margin_of_error:,}")
     title = f"\n{county.name}: the largest of {len(totals.numbers)} groups that were released"
     show_table(title, overview, terminal_console())
-    say(str(release.table(county, GROUP)))
+    say(str(release.table(county, _GROUP)))

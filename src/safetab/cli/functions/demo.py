@@ -25,16 +25,16 @@ from safetab.release.outputs.output_folder import EarlierOutput, names_in, outpu
 from safetab.runs.options import RunOptions
 from safetab.runs.run import RunSummary, run_files
 
-MADE_FILE = "MADE-BY-SAFETAB-DEMO"
+_MADE_FILE = "MADE-BY-SAFETAB-DEMO"
 """Lists the files of a demo: an overwrite removes nothing else."""
 
 PEOPLE = "output"
-HOUSEHOLDS = "output-households"
+_HOUSEHOLDS = "output-households"
 PEOPLE_PAGE = "site/index.html"
 EXPLORER = "explorer.html"
-Shown = Callable[[], AbstractContextManager[Progress]]
+_Shown = Callable[[], AbstractContextManager[Progress]]
 """Where the progress of a step is shown."""
-_EARLIER = EarlierOutput(MADE_FILE, lambda folder: set((folder / MADE_FILE).read_text(encoding="utf-8").splitlines()))
+_EARLIER = EarlierOutput(_MADE_FILE, lambda folder: set((folder / _MADE_FILE).read_text(encoding="utf-8").splitlines()))
 
 
 @python_function
@@ -56,7 +56,7 @@ def demo(
 def write_demo(
     out: Path,
     census: str | None,
-    shown: Shown,
+    shown: _Shown,
     begun: Callable[[], None] = lambda: None,
     planned: Callable[[RunPlan], None] = lambda _: None,
     *,
@@ -81,7 +81,7 @@ def _write_sites(folder: Path, outputs: list[str]) -> None:
         write_site(folder / name, site, linked=linked)
 
 
-def _run_us(folder: Path, shown: Shown) -> dict[str, RunSummary]:
+def _run_us(folder: Path, shown: _Shown) -> dict[str, RunSummary]:
     """The summary of each run, by its folder, after making the census and the explorer.
 
     People come first: their published totals, after the coterminous step as in 2020, choose the
@@ -91,11 +91,11 @@ def _run_us(folder: Path, shown: Shown) -> dict[str, RunSummary]:
     parameters, data = folder / "parameters", folder / "data"
     write_explorer(ExplorerRequest(folder / EXPLORER, parameters=parameters, geography=data / GEOGRAPHY_TABLE))
     people = _run(parameters, data, folder / PEOPLE, shown, coterminous=True)
-    households = _run(folder / HOUSEHOLD_PARAMETERS, data, folder / HOUSEHOLDS, shown, totals=folder / PEOPLE)
-    return {PEOPLE: people, HOUSEHOLDS: households}
+    households = _run(folder / HOUSEHOLD_PARAMETERS, data, folder / _HOUSEHOLDS, shown, totals=folder / PEOPLE)
+    return {PEOPLE: people, _HOUSEHOLDS: households}
 
 
-def _run_census(folder: Path, name: str, shown: Shown, planned: Callable[[RunPlan], None]) -> dict[str, RunSummary]:
+def _run_census(folder: Path, name: str, shown: _Shown, planned: Callable[[RunPlan], None]) -> dict[str, RunSummary]:
     """The summary of the run of a shipped census, by its folder, after making people and the explorer."""
     parameters, data = folder / "parameters", folder / "data"
     with shown() as progress:
@@ -105,7 +105,7 @@ def _run_census(folder: Path, name: str, shown: Shown, planned: Callable[[RunPla
     return {PEOPLE: _run(parameters, data, folder / PEOPLE, shown)}
 
 
-def _run(parameters: Path, data: Path, out: Path, shown: Shown, **options: object) -> RunSummary:
+def _run(parameters: Path, data: Path, out: Path, shown: _Shown, **options: object) -> RunSummary:
     with shown() as progress:
         return run_files(parameters, data, out, RunOptions.of(**options), progress)
 
@@ -124,5 +124,5 @@ def _demo_folder(out: Path, begun: Callable[[], None], *, overwrite: bool) -> It
     with whole_output(whole, overwrite=overwrite) as folder:
         with publishing_for_itself():
             yield folder
-        made = "\n".join((MADE_FILE, *names_in(folder), ""))
-        (folder / MADE_FILE).write_text(made, encoding="utf-8")
+        made = "\n".join((_MADE_FILE, *names_in(folder), ""))
+        (folder / _MADE_FILE).write_text(made, encoding="utf-8")

@@ -36,7 +36,7 @@ from safetab.model.specification.values import SPECIFICATION_FILE
 from safetab.release.outputs.output_folder import EarlierOutput, NamesLike, always_named, output_findings, whole_output
 from safetab.runs.disk_space import size_in_words
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 
 _LISTS = (lists.CODES_FILE, lists.RACE_ITERATIONS_FILE, lists.ETHNICITY_ITERATIONS_FILE)
 _CODES_OF_LISTS = (lists.ASSIGNMENTS_FILE, lists.SHORT_FORM_FILE)
@@ -236,7 +236,9 @@ def _require_new(folder: Path) -> None:
         raise InvalidInput.about(folder, "already exists and is not an empty directory. Choose another FOLDER.")
 
 
-def _required(checked: Checked[T], out: Path, inputs: Iterable[Path], *, overwrite: bool, earlier: EarlierOutput) -> T:
+def _required(
+    checked: Checked[_T], out: Path, inputs: Iterable[Path], *, overwrite: bool, earlier: EarlierOutput
+) -> _T:
     """What was checked. Raises InvalidInput with every problem, those of OUT too."""
     refused = checked.errors + output_findings(out, inputs, overwrite=overwrite, earlier=earlier)
     if refused or checked.value is None:

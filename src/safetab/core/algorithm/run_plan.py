@@ -160,7 +160,7 @@ def loss_of_config(config: RunConfig) -> PrivacyLoss:
 
 
 @dataclass(frozen=True, slots=True)
-class EmptyGroupOutput:
+class _EmptyGroupOutput:
     """What is published, on average, if every group of the level is empty.
 
     Nearly all groups of a census are empty, so `published_groups` is close to what a real run
@@ -172,7 +172,7 @@ class EmptyGroupOutput:
     rows: Mapping[str, float]  # by the folder of a table file
 
 
-def output_if_all_groups_are_empty(plan: LevelPlan) -> EmptyGroupOutput:
+def output_if_all_groups_are_empty(plan: LevelPlan) -> _EmptyGroupOutput:
     """The expected output of one level if all of its groups were empty."""
     design, universe = plan.design, plan.universe
     if design.product.selector is not Selector.NOISY_STAGE_1:  # which groups get which tables is public
@@ -181,10 +181,10 @@ def output_if_all_groups_are_empty(plan: LevelPlan) -> EmptyGroupOutput:
         for file in design.product.files:
             rows_of_shape = [len(shape.file_rows.get(file.folder, ())) for shape in plan.family.shapes]
             rows[file.folder] = float(groups_of_shape @ rows_of_shape)
-        return EmptyGroupOutput(float(groups_of_shape.sum()), rows)
+        return _EmptyGroupOutput(float(groups_of_shape.sum()), rows)
     groups = design.empty_groups_published(universe.adaptive_groups, universe.total_only_groups)
     rows = {file.folder: _rows(plan, file.folder, groups) for file in design.product.files}
-    return EmptyGroupOutput(groups, rows)
+    return _EmptyGroupOutput(groups, rows)
 
 
 def _groups_of_shapes(plan: LevelPlan) -> NDArray[np.int64]:

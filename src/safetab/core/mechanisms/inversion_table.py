@@ -13,7 +13,7 @@ from safetab.core.privacy.calibration import Noise
 from safetab.foundation.compiled import compiled, compiling_pays
 
 
-def write_values(  # noqa: PLR0913, PLR0917 - a compiled loop takes plain arrays
+def _write_values(  # noqa: PLR0913, PLR0917 - a compiled loop takes plain arrays
     words: NDArray[np.uint64], thresholds: NDArray[np.uint64], guide: NDArray[np.uint32],
     shifts: tuple[np.uint64, np.uint64], least: int, values: NDArray[np.int64], undecided: NDArray[np.int64],
 ) -> int:  # fmt: skip
@@ -51,12 +51,12 @@ def write_indices_from(words: NDArray[np.uint64], least: np.uint64, first: int, 
     return found
 
 
-WORD_BITS = 64
+_WORD_BITS = 64
 _LEAST_GUIDE_BITS, _MOST_GUIDE_BITS = 12, 16  # 16 KB for narrow noise, 256 KB for wide: what caches hold
 
-MoreBits = Callable[[int], int]
+_MoreBits = Callable[[int], int]
 """Gives 128 further bits: those of the n-th extension block, n = 1, 2, ..."""
-Inverter = Callable[[NDArray[np.uint64]], tuple[NDArray[np.int64], NDArray[np.intp]]]
+_Inverter = Callable[[NDArray[np.uint64]], tuple[NDArray[np.int64], NDArray[np.intp]]]
 """Gives the value of the first word in each row, and the positions of the undecided ones, whose value is 0 so far."""
 
 
@@ -69,14 +69,14 @@ class InversionTable:
     docs/privacy.md#table-inversion.
     """
 
-    def __init__(self, noise: Noise, word_bits: int = WORD_BITS) -> None:
+    def __init__(self, noise: Noise, word_bits: int = _WORD_BITS) -> None:
         lower = noise.lower_thresholds(word_bits)
         upper = [2**word_bits - 1 - threshold for threshold in reversed(lower)]
         self.noise = noise
         self.word_bits = word_bits
         self._least = -len(lower)
         self._thresholds = np.array(lower + upper, dtype=np.uint64)
-        self._shifts = (np.uint64(WORD_BITS - word_bits), np.uint64(word_bits - self._guide_bits))
+        self._shifts = (np.uint64(_WORD_BITS - word_bits), np.uint64(word_bits - self._guide_bits))
 
     @property
     def _guide_bits(self) -> int:
@@ -95,9 +95,9 @@ class InversionTable:
         """The thresholds with the last one twice, because the compiled loop looks one ahead."""
         return np.append(self._thresholds, self._thresholds[-1])
 
-    def inverter(self, draws: int) -> Inverter:
+    def inverter(self, draws: int) -> _Inverter:
         """The faster of two ways to the same numbers, for this many more draws."""
-        is_compiled = compiling_pays(write_values, draws, instead_of_arrays=True)
+        is_compiled = compiling_pays(_write_values, draws, instead_of_arrays=True)
         return self._values_compiled if is_compiled else self._values
 
     def _values(self, words: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.intp]]:
@@ -119,7 +119,7 @@ class InversionTable:
     def _values_compiled(self, words: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.intp]]:
         values, undecided = np.empty((2, len(words)), dtype=np.int64)
         table = (self._ended_thresholds, self._guide, self._shifts, self._least)
-        found = compiled(write_values)(words, *table, values, undecided)
+        found = compiled(_write_values)(words, *table, values, undecided)
         return values, undecided[:found]
 
     def least_word_above(self, value: int) -> int:
@@ -128,9 +128,9 @@ class InversionTable:
         if position < 0:
             return 0
         last = len(self._thresholds) - 1
-        return int(self._thresholds[min(position, last)]) << (WORD_BITS - self.word_bits)
+        return int(self._thresholds[min(position, last)]) << (_WORD_BITS - self.word_bits)
 
-    def resolved(self, bits: int, more_bits: MoreBits) -> int:
+    def resolved(self, bits: int, more_bits: _MoreBits) -> int:
         """The value of an undecided draw, given its first 128 bits. Reads more bits until it is certain."""
         known, number, extension = 128, bits, 0
         while True:

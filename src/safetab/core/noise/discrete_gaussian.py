@@ -17,7 +17,7 @@ from flint import arb, ctx, fmpq, fmpz, fmpz_poly
 
 from safetab.core.noise.noise_distribution import NoiseDistribution, exactly, extra_precision, working_precision
 
-LEAST_SIGMA, MOST_SIGMA = Fraction(1, 10**6), Fraction(10**5)
+_LEAST_SIGMA, _MOST_SIGMA = Fraction(1, 10**6), Fraction(10**5)
 WIDE_SIGMA_SQUARED = 64
 """From sigma = 8 on the errors below are negligible: under 1e-40 for integrals, under 1e-125 for sums of 46 draws."""
 _GUARD_BITS = 64
@@ -52,9 +52,9 @@ class DiscreteGaussian(NoiseDistribution):
 
     @property
     def out_of_sampler_range(self) -> str | None:
-        if LEAST_SIGMA**2 <= self.sigma_squared <= MOST_SIGMA**2:
+        if _LEAST_SIGMA**2 <= self.sigma_squared <= _MOST_SIGMA**2:
             return None
-        return f"sigma must lie between {float(LEAST_SIGMA):g} and {float(MOST_SIGMA):g}"
+        return f"sigma must lie between {float(_LEAST_SIGMA):g} and {float(_MOST_SIGMA):g}"
 
     def _upper_tail(self, at_least: int) -> arb:
         if self.draws == 1:

@@ -14,7 +14,7 @@ from flint import arb, ctx
 from safetab.core.noise.noise_distribution import NoiseDistribution, exactly, extra_precision, working_precision
 
 _GUARD_BITS = 64
-LEAST_SCALE, MOST_SCALE = Fraction(1, 10**9), Fraction(10**5)
+_LEAST_SCALE, _MOST_SCALE = Fraction(1, 10**9), Fraction(10**5)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +45,9 @@ class DiscreteLaplace(NoiseDistribution):
 
     @property
     def out_of_sampler_range(self) -> str | None:
-        if LEAST_SCALE <= self.scale <= MOST_SCALE:
+        if _LEAST_SCALE <= self.scale <= _MOST_SCALE:
             return None
-        return f"the scale must lie between {float(LEAST_SCALE):g} and {float(MOST_SCALE):g}"
+        return f"the scale must lie between {float(_LEAST_SCALE):g} and {float(_MOST_SCALE):g}"
 
     def _upper_tail(self, at_least: int) -> arb:
         with extra_precision(_GUARD_BITS):

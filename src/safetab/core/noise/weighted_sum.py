@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 from safetab.core.noise.discrete_gaussian import WIDE_SIGMA_SQUARED, DiscreteGaussian
 from safetab.core.noise.discrete_laplace import DiscreteLaplace
 
-Noise = DiscreteGaussian | DiscreteLaplace
+_Noise = DiscreteGaussian | DiscreteLaplace
 _NARROW_SIGMA_SQUARED = 0.25
 _NEGLIGIBLE = 10.0  # weights this many sigma away, and images this many 1 / sigma away, are below 1e-21
 
 
-def log_characteristic_function(noise: Noise, t: NDArray[np.float64]) -> NDArray[np.float64]:
+def _log_characteristic_function(noise: _Noise, t: NDArray[np.float64]) -> NDArray[np.float64]:
     """The logarithm of E[exp(i t X)], which is real and positive. Proof: docs/noise.md#weighted-sums."""
     if isinstance(noise, DiscreteLaplace):
         return np.asarray(-np.log1p(2 * _geometric_variance(noise) * np.sin(t / 2) ** 2))
@@ -30,7 +30,7 @@ def log_characteristic_function(noise: Noise, t: NDArray[np.float64]) -> NDArray
     return _log_images(_reduced(t), sigma_squared) - float(_log_images(np.zeros(1), sigma_squared)[0])
 
 
-def bound_of_logarithm(noise: Noise, t: NDArray[np.float64]) -> NDArray[np.float64]:
+def _bound_of_logarithm(noise: _Noise, t: NDArray[np.float64]) -> NDArray[np.float64]:
     """An upper bound of the logarithm without an exponential, which rules out most nodes of wide noise.
 
     The images of a Gaussian add up to less than e - 1 times the nearest one if sigma is at least
@@ -41,7 +41,7 @@ def bound_of_logarithm(noise: Noise, t: NDArray[np.float64]) -> NDArray[np.float
     return np.asarray(1 - float(noise.sigma_squared) * _reduced(t) ** 2 / 2)
 
 
-def spread(noise: Noise) -> float:
+def _spread(noise: _Noise) -> float:
     """Sigma, or the deviation of a discrete Laplace, at least 1: it bounds the tails of sums."""
     return sqrt(noise.sigma_squared if isinstance(noise, DiscreteGaussian) else max(_geometric_variance(noise), 1.0))
 
@@ -73,7 +73,7 @@ def _log_images(t: NDArray[np.float64], sigma_squared: float) -> NDArray[np.floa
     return np.asarray(-sigma_squared * t**2 / 2 + np.log1p(others))
 
 
-MOST_CERTIFIED_DRAWS = 46
+_MOST_CERTIFIED_DRAWS = 46
 """The largest number of equal narrow or geometric draws whose sum is certified: the cells of the finest table."""
 
 _MOST_NODES = 1 << 19
@@ -88,7 +88,7 @@ _ROUNDING = 1e-6  # a distance in steps is a whole number if it is that near to 
 class WeightedDraws:
     """Independent draws of one noise, each times plus or minus the weight: noise is symmetric."""
 
-    noise: Noise
+    noise: _Noise
     weight: Fraction
     draws: int
 
@@ -147,12 +147,12 @@ class WeightedSum:
         return bool(self.parts) and self._certified is None and self._integral.slack > 0
 
     @cached_property
-    def _certified(self) -> Noise | None:
+    def _certified(self) -> _Noise | None:
         if len(self.parts) != 1:
             return None
         noise, draws = self.parts[0].noise, self.parts[0].draws
         is_wide = isinstance(noise, DiscreteGaussian) and noise.sigma_squared >= WIDE_SIGMA_SQUARED
-        return noise.sum_of(draws) if is_wide or draws <= MOST_CERTIFIED_DRAWS else None
+        return noise.sum_of(draws) if is_wide or draws <= _MOST_CERTIFIED_DRAWS else None
 
     @cached_property
     def _integral(self) -> _Integral:
@@ -175,18 +175,18 @@ class _Integral:
     def __init__(self, parts: Iterable[WeightedDraws], step: Fraction) -> None:
         self._step = step
         multiples = [(part.noise, int(part.weight / step), part.draws) for part in parts]
-        deviation = sqrt(sum(draws * (multiple * spread(noise)) ** 2 for noise, multiple, draws in multiples))
+        deviation = sqrt(sum(draws * (multiple * _spread(noise)) ** 2 for noise, multiple, draws in multiples))
         is_laplace = any(isinstance(noise, DiscreteLaplace) for noise, _, _ in multiples)
         self._reach = ceil((_LAPLACE_REACH if is_laplace else _GAUSSIAN_REACH) * deviation) + 1
         self._period = 2 * self._reach + 1
         nodes = min(self._reach, _MOST_NODES)
         all_t: NDArray[np.float64] = np.arange(1, nodes + 1, dtype=np.float64) * (2 * pi / self._period)
         smoothing = _SMOOTHING_CUT / all_t[-1] if nodes < self._reach else 0.0
-        bound = sum(draws * bound_of_logarithm(noise, multiple * all_t) for noise, multiple, draws in multiples)
+        bound = sum(draws * _bound_of_logarithm(noise, multiple * all_t) for noise, multiple, draws in multiples)
         t = all_t[bound > log(_LEAST_MATTERING)]
         logarithm = np.zeros(len(t))
         for noise, multiple, draws in multiples:
-            logarithm += draws * log_characteristic_function(noise, multiple * t)
+            logarithm += draws * _log_characteristic_function(noise, multiple * t)
         if smoothing:
             logarithm -= (smoothing * t) ** 2 / 2
         self.slack = _SMOOTHING_REACH * smoothing
@@ -241,7 +241,7 @@ class FloatTails:
     Proof: docs/noise.md#tails-in-floating-point.
     """
 
-    def __init__(self, noise: Noise) -> None:
+    def __init__(self, noise: _Noise) -> None:
         if noise.draws != 1:
             raise ValueError("tails in floating point are those of one draw")
         self._scale = float(noise.scale) if isinstance(noise, DiscreteLaplace) else None
@@ -277,13 +277,13 @@ _LEAST_CHANCE = 1e-17
 class TruncatedDraw(NamedTuple):
     """Weight times X, given X > above."""
 
-    noise: Noise
+    noise: _Noise
     weight: int
     above: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class WholeNumberDistribution:
+class _WholeNumberDistribution:
     """The chances of consecutive whole numbers, starting at the first."""
 
     first: int
@@ -294,7 +294,7 @@ class WholeNumberDistribution:
         return self.first + np.arange(len(self.chances))
 
 
-def sum_of_truncated(draws: Mapping[TruncatedDraw, int]) -> WholeNumberDistribution:
+def sum_of_truncated(draws: Mapping[TruncatedDraw, int]) -> _WholeNumberDistribution:
     """The sum of independent draws of each kind, within 1e-9. Proof: docs/noise.md#selection-in-sums."""
     reach = ceil(sqrt(sum(times * (one.weight * _reach(one.noise)) ** 2 for one, times in draws.items()))) + 1
     period = 1 << (2 * reach).bit_length()
@@ -308,7 +308,7 @@ def sum_of_truncated(draws: Mapping[TruncatedDraw, int]) -> WholeNumberDistribut
     first = round(mean) - period // 2
     chances = np.roll(np.fft.irfft(transform, period), -(first % period))
     matters = np.flatnonzero(chances > _LEAST_CHANCE)
-    return WholeNumberDistribution(first + int(matters[0]), np.maximum(chances[matters[0] : matters[-1] + 1], 0.0))
+    return _WholeNumberDistribution(first + int(matters[0]), np.maximum(chances[matters[0] : matters[-1] + 1], 0.0))
 
 
 @lru_cache(maxsize=1024)
@@ -320,7 +320,7 @@ def _truncated(draw: TruncatedDraw) -> tuple[NDArray[np.int64], NDArray[np.float
     return values, chances / chances.sum()
 
 
-def _reach(noise: Noise) -> float:
+def _reach(noise: _Noise) -> float:
     if isinstance(noise, DiscreteLaplace):
-        return _LAPLACE_REACH * spread(noise)
-    return _GAUSSIAN_REACH * max(spread(noise), 1.0)
+        return _LAPLACE_REACH * _spread(noise)
+    return _GAUSSIAN_REACH * max(_spread(noise), 1.0)

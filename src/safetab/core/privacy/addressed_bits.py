@@ -15,9 +15,9 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from numpy.typing import NDArray
 
 KEY_BYTES = 32
-BLOCK_BYTES = 16
+_BLOCK_BYTES = 16
 _BLOCKS_AT_ONCE = 1 << 14  # what is asked for and what is made of it fit into a core's own cache
-_ZEROS = np.zeros(_BLOCKS_AT_ONCE * BLOCK_BYTES, dtype=np.uint8)
+_ZEROS = np.zeros(_BLOCKS_AT_ONCE * _BLOCK_BYTES, dtype=np.uint8)
 
 
 class SharedBits(Exception):  # noqa: N818 - the name is the sentence
@@ -29,7 +29,7 @@ class _KeyStream(threading.local):
 
     def __init__(self, key: bytes) -> None:
         self._scratch = np.empty_like(_ZEROS)
-        self._counter_mode = Cipher(algorithms.AES(key), modes.CTR(bytes(BLOCK_BYTES))).encryptor()
+        self._counter_mode = Cipher(algorithms.AES(key), modes.CTR(bytes(_BLOCK_BYTES))).encryptor()
 
     def beginning_at(self, counter: bytes, length: int) -> NDArray[np.uint8]:
         """`length` bytes of the stream from this counter on; the thread's next call overwrites them."""
@@ -80,7 +80,7 @@ class AddressedBits:
         encryptor = self._cipher.encryptor()
         addresses = np.empty((min(len(indices), _BLOCKS_AT_ONCE), 2), dtype=">u8")
         addresses[:, 0] = prefix
-        scrambled = np.empty(len(addresses) * BLOCK_BYTES + BLOCK_BYTES - 1, dtype=np.uint8)
+        scrambled = np.empty(len(addresses) * _BLOCK_BYTES + _BLOCK_BYTES - 1, dtype=np.uint8)
         for first in range(0, len(indices), _BLOCKS_AT_ONCE):
             part = indices[first : first + _BLOCKS_AT_ONCE]
             if part[-1] - part[0] == len(part) - 1:  # rising without a gap
@@ -100,4 +100,4 @@ class AddressedBits:
     def _stream(self, prefix: int, first: int, count: int) -> NDArray[np.uint8]:
         """The blocks of neighbouring indices as a key stream: counter mode numbers them the same way."""
         counter = prefix.to_bytes(8, "big") + first.to_bytes(8, "big")
-        return self._key_stream.beginning_at(counter, count * BLOCK_BYTES)
+        return self._key_stream.beginning_at(counter, count * _BLOCK_BYTES)

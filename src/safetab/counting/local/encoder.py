@@ -86,7 +86,7 @@ class RecordEncoder:
                 continue
             numbers = self._numbers(batch, ruled.column, partial(self._addends, ruled))
             if numbers.any():
-                add = compiled_if_worthwhile(add_numbers, len(attributes))
+                add = compiled_if_worthwhile(_add_numbers, len(attributes))
                 add(batch[ruled.column].position_of_row, numbers, attributes)
         return attributes
 
@@ -184,7 +184,7 @@ class RecordEncoder:
         return found
 
 
-def add_numbers(positions: Int32s, numbers: NDArray[np.signedinteger], sums: NDArray[np.signedinteger]) -> None:
+def _add_numbers(positions: Int32s, numbers: NDArray[np.signedinteger], sums: NDArray[np.signedinteger]) -> None:
     """Add to each row's sum the number at its position. Compiled."""
     for row in range(len(sums)):
         sums[row] += numbers[positions[row]]

@@ -91,7 +91,7 @@ ValueBatch = dict[str, ValueColumn]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class RowGroups:
+class _RowGroups:
     """Neighbouring row groups of a Parquet file, enough of them for a batch."""
 
     path: Path
@@ -135,7 +135,7 @@ def batches_of(files: TableFiles, record: RecordLayout) -> Iterator[Iterator[Val
             yield row_groups.batches(record)
 
 
-def row_groups_of_part(path: Path) -> Iterator[RowGroups]:
+def row_groups_of_part(path: Path) -> Iterator[_RowGroups]:
     """All row groups of a Parquet file, in order. Raises DamagedPart."""
     with _damage_named(path), opened_parquet(path) as file:
         metadata = file.metadata
@@ -143,7 +143,7 @@ def row_groups_of_part(path: Path) -> Iterator[RowGroups]:
     for number in range(metadata.num_row_groups):
         rows += rows_of_group(metadata, number)
         if rows >= _ROWS_AT_ONCE or number == metadata.num_row_groups - 1:
-            yield RowGroups(path, metadata, range(first, number + 1))
+            yield _RowGroups(path, metadata, range(first, number + 1))
             first, rows = number + 1, 0
 
 

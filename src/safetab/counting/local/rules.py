@@ -28,7 +28,7 @@ from safetab.inputs.records.record_files import columns_in_order
 from safetab.inputs.records.record_rules import BrokenRules, Rule, rule_of
 from safetab.model.products.record import WRONG, AreaColumns, CodeColumns, RecordLayout
 
-Rows = NDArray[np.bool_]
+_Rows = NDArray[np.bool_]
 _NumberedRows = tuple[NDArray[np.int64], ValueBatch | None, Mapping[Rule, Sequence[int]]]
 """The numbers of rows of one file, the rows, and the numbers of lines that are not rows, by broken rule."""
 
@@ -52,7 +52,7 @@ def judge_rows(files: TableFiles, known: KnownLists, findings: FindingsOf, rows_
         units.report(findings)
 
 
-def broken_rules(batch: ValueBatch, known: KnownLists) -> Iterator[tuple[Rule, Rows]]:
+def broken_rules(batch: ValueBatch, known: KnownLists) -> Iterator[tuple[Rule, _Rows]]:
     """Each rule with the rows that break it. Rows that break it only by blanks come separately."""
     broken = [*_broken_rules(batch, known)]
     if not known.record.fields or not any(rows.any() for _, rows in broken):
@@ -65,7 +65,7 @@ def broken_rules(batch: ValueBatch, known: KnownLists) -> Iterator[tuple[Rule, R
         yield rules.without_blanks(rule, known.record), rows & ~still_broken
 
 
-def _broken_rules(batch: ValueBatch, known: KnownLists) -> Iterator[tuple[Rule, Rows]]:
+def _broken_rules(batch: ValueBatch, known: KnownLists) -> Iterator[tuple[Rule, _Rows]]:
     """Each rule with the rows that break it."""
     for column in known.record.ruled:
         numbers = map(column.number_of, batch[column.column].texts(known.record, column.column))
@@ -83,7 +83,7 @@ def _broken_rules(batch: ValueBatch, known: KnownLists) -> Iterator[tuple[Rule, 
 
 def _broken_answers(
     batch: ValueBatch, record: RecordLayout, codes: CodeColumns, valid: Mapping[str, int]
-) -> Iterator[tuple[Rule, Rows]]:
+) -> Iterator[tuple[Rule, _Rows]]:
     """The rules that the answers in some columns break."""
     numbers_of = CodeNumbers(codes, valid)
     has_ended = np.zeros(rows_of(batch), dtype=np.bool_)
@@ -99,7 +99,7 @@ def _broken_answers(
 
 def _broken_lists(
     batch: ValueBatch, record: RecordLayout, codes: CodeColumns, valid: Mapping[str, int]
-) -> Iterator[tuple[Rule, Rows]]:
+) -> Iterator[tuple[Rule, _Rows]]:
     """The rules that the lists of answers in a column break."""
     (name,) = codes.columns
     answers = [codes.answers_in(text) for text in batch[name].texts(record, name)]
@@ -114,7 +114,7 @@ def _broken_lists(
         yield rule, np.array(is_broken, dtype=np.bool_)[batch[name].position_of_row]
 
 
-def _broken_areas(batch: ValueBatch, known: KnownLists, area: AreaColumns) -> Iterator[tuple[Rule, Rows]]:
+def _broken_areas(batch: ValueBatch, known: KnownLists, area: AreaColumns) -> Iterator[tuple[Rule, _Rows]]:
     columns = [batch[column] for column in area.columns]
     of_columns = zip(columns, area.widths, strict=True)
     parts = [column.digits(width)[column.position_of_row] for column, width in of_columns]

@@ -23,7 +23,7 @@ from safetab.inputs.readers.text_tables import ends_with_return, whole_lines
 from safetab.inputs.records.record_files import columns_in_order
 from safetab.model.products.record import SHORT_VALUE, RecordLayout
 
-Keys = NDArray[np.uint64]
+_Keys = NDArray[np.uint64]
 
 _FEW_VALUES = 1 << 11  # of a column in a block; their places are near the processor
 _WORD_BYTES = SHORT_VALUE  # the bytes of a value, in one word or two, are the key by which it is found again
@@ -96,7 +96,7 @@ def batch_of_lines(
     """One row per line, by Arrow for few lines, long values or zero bytes, else by the loop. Raises MisshapenRows."""
     rows = lines.count(b"\n")
     words = 2 if record.has_long_values else 1
-    if b"\0" in lines or not compiling_pays(positions_of_fields, rows, instead_of_arrays=False):
+    if b"\0" in lines or not compiling_pays(_positions_of_fields, rows, instead_of_arrays=False):
         return batch_by_arrow(lines, header, record, separator)
     text = np.frombuffer(lines, dtype=np.uint8)
     columns = len(record.columns)
@@ -106,9 +106,9 @@ def batch_of_lines(
     while found == _TOO_MANY_VALUES:
         places = np.zeros((columns, 2 * most), dtype=np.int32)
         counts = np.zeros(columns, dtype=np.int64)
-        values: Keys = np.empty((words, columns, most), dtype=np.uint64)
+        values: _Keys = np.empty((words, columns, most), dtype=np.uint64)
         arrays = (text, column_of_field, places, values, counts, positions)
-        found = compiled(positions_of_fields)(*arrays, np.uint8(ord(separator)))
+        found = compiled(_positions_of_fields)(*arrays, np.uint8(ord(separator)))
         if seen is not None:
             seen.most = max(seen.most, most)
         most *= 8
@@ -122,7 +122,7 @@ def batch_of_lines(
     }
 
 
-def _texts_of(keys: Keys) -> pa.Array:
+def _texts_of(keys: _Keys) -> pa.Array:
     """The texts whose bytes the keys are, which have a row for each word, without the zeros above them."""
     characters = keys[::-1].T.astype(">u8", order="C").view(np.uint8)
     is_there = characters != 0
@@ -132,8 +132,8 @@ def _texts_of(keys: Keys) -> pa.Array:
     return pa.Array.from_buffers(pa.binary(), len(characters), buffers)
 
 
-def positions_of_fields(  # noqa: C901, PLR0912, PLR0913, PLR0917 - compiled as a whole
-    text: NDArray[np.uint8], column_of_field: NDArray[np.int64], places: NDArray[np.int32], values: Keys,
+def _positions_of_fields(  # noqa: C901, PLR0912, PLR0913, PLR0917 - compiled as a whole
+    text: NDArray[np.uint8], column_of_field: NDArray[np.int64], places: NDArray[np.int32], values: _Keys,
     counts: NDArray[np.int64], positions: NDArray[np.int32], separator: np.uint8,
 ) -> int:  # fmt: skip
     """Write each column's distinct values, and each row's positions. Compiled.

@@ -56,7 +56,7 @@ NO_PIECE = -1
 _MOST_RECORDS = 1 << 21  # of one row of ENCODED
 _ARROW_TYPES = {"int": pa.int32(), "binary": pa.binary()}
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 Batches = Iterable[pa.RecordBatch]
 
 
@@ -92,7 +92,7 @@ class _Packed:
         return unpacked, (packed(self.held),)
 
 
-def send(session: SparkSession, value: T) -> Broadcast[T]:
+def send(session: SparkSession, value: _T) -> Broadcast[_T]:
     """Broadcast a value to all executors, once for all tasks."""
     packed: Broadcast[Any] = session.sparkContext.broadcast(_Packed(value))
     return packed

@@ -42,7 +42,7 @@ from safetab.inputs.records.record_files import (
 from safetab.inputs.records.record_rules import HEADER_RULE
 from safetab.model.products.record import NO_CODE, RecordLayout
 
-Read = tuple[DataFrame | None, tuple[Finding, ...]]
+_Read = tuple[DataFrame | None, tuple[Finding, ...]]
 """A row for each record, with text columns, MISFIT and FILE, and findings; no rows if a column is wrong."""
 
 _ReadAs = dict[str, T.DataType | None]
@@ -113,7 +113,7 @@ def files_at(given: str, findings: FindingsOf) -> list[str]:
     return sorted(parts)
 
 
-def read_records(session: SparkSession, location: RecordLocation, record: RecordLayout) -> Read:
+def read_records(session: SparkSession, location: RecordLocation, record: RecordLayout) -> _Read:
     """The records, read when a job asks, once all columns are checked. Raises one of `SPARK_ERRORS`.
 
     The Parquet files of a specification were checked before: there is a row for each piece of them.
@@ -136,7 +136,7 @@ def row_groups_at(session: SparkSession, location: RecordLocation) -> DataFrame:
     return session.createDataFrame(pa.Table.from_pylist(row_groups, _ROW_GROUPS))
 
 
-def _records_of_table(session: SparkSession, location: RecordLocation, record: RecordLayout) -> Read:
+def _records_of_table(session: SparkSession, location: RecordLocation, record: RecordLayout) -> _Read:
     table = session.table(location.parts[0])
     findings = FindingsOf(location.label)
     read_as = {field.name: field.dataType for field in table.schema.fields}
@@ -147,7 +147,7 @@ def _records_of_table(session: SparkSession, location: RecordLocation, record: R
     return _as_text_columns(table, read_as, F.lit(location.label), record), ()
 
 
-def _records_of_parquet(session: SparkSession, location: RecordLocation, record: RecordLayout) -> Read:
+def _records_of_parquet(session: SparkSession, location: RecordLocation, record: RecordLayout) -> _Read:
     """Parts whose columns are read in the same way are read together."""
     findings = FindingsOf(location.label)
     of_parts = list[Finding]()
@@ -238,7 +238,7 @@ def _as_text(name: str, data_type: T.DataType | None, record: RecordLayout) -> C
     return F.coalesce(text, F.lit(NO_CODE)) if record.may_be_absent(name) else text
 
 
-def _records_of_text(session: SparkSession, location: RecordLocation, form: TableForm, record: RecordLayout) -> Read:
+def _records_of_text(session: SparkSession, location: RecordLocation, form: TableForm, record: RecordLayout) -> _Read:
     """Parts whose columns stand in the same order are read together."""
     found = list[Finding]()
     headers = dict[tuple[str, ...], list[str]]()

@@ -38,9 +38,9 @@ def report_broken_rules(rows: DataFrame, known: KnownLists, findings: FindingsOf
     """Report how many rows of which files break each rule. Raises one of `SPARK_ERRORS`."""
     picklable = replace(known, codes=frozenset(known.codes), oids=None)
     sent = send(rows.sparkSession, picklable)
-    judged, task = rows, count_in_row_groups
+    judged, task = rows, _count_in_row_groups
     if not known.record.fields:
-        judged, task = rows.select(*known.record.columns, MISFIT, FILE), count_broken_rules
+        judged, task = rows.select(*known.record.columns, MISFIT, FILE), _count_broken_rules
     counts_of_tasks = results_of(judged.mapInArrow(partial(task, sent), executor.RESULT))
     sent.destroy()
     rows_of_files: dict[Rule, Counter[str]] = {}
@@ -56,7 +56,7 @@ def file_name(path: str) -> str:
     return Path(unquote(path)).name
 
 
-def count_broken_rules(sent: Broadcast[KnownLists], batches: Batches) -> Iterator[pa.RecordBatch]:
+def _count_broken_rules(sent: Broadcast[KnownLists], batches: Batches) -> Iterator[pa.RecordBatch]:
     """A task: how many rows of each file break each rule. No value of a row leaves the task."""
     known = sent.value
     counts = Counter[_Key]()
@@ -70,7 +70,7 @@ def count_broken_rules(sent: Broadcast[KnownLists], batches: Batches) -> Iterato
     yield executor.result_row(counts)
 
 
-def count_in_row_groups(sent: Broadcast[KnownLists], batches: Batches) -> Iterator[pa.RecordBatch]:
+def _count_in_row_groups(sent: Broadcast[KnownLists], batches: Batches) -> Iterator[pa.RecordBatch]:
     """A task: the same for row groups of Parquet files that every executor sees."""
     known = sent.value
     counts = Counter[_Key]()

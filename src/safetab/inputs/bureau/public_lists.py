@@ -120,14 +120,14 @@ ASSIGNMENTS_FILE = "race-and-ethnicity-code-to-iteration.txt"
 _Iterations = Collection[CharacteristicIteration]
 
 
-def read_code_assignments(
+def _read_code_assignments(
     parameters: Path, codes: Collection[str] | None, iterations: _Iterations | None
 ) -> Checked[Mapping[str, frozenset[str]]]:
     """The codes of each iteration, and every finding about the file.
 
     Codes and iterations are checked against the lists that could be read.
     """
-    path = assignments_path(parameters)
+    path = _assignments_path(parameters)
     findings = FindingsOf(path.name)
     rows = read_rows(path, _ASSIGNMENTS_HEADER, findings, _headers())
     # no code has a comma or a colon
@@ -149,7 +149,7 @@ def read_code_assignments(
     return Checked(None if findings.has_errors else frozen, findings.findings)
 
 
-def assignments_path(parameters: Path) -> Path:
+def _assignments_path(parameters: Path) -> Path:
     """The file of the code assignments: the long form, or the short form if only that exists."""
     long = parameters / ASSIGNMENTS_FILE
     short = parameters / SHORT_FORM_FILE
@@ -234,7 +234,7 @@ LISTS = {("False", "False"): COMMON, ("True", "False"): TOTAL_ONLY, ("False", "T
 def paths_of_lists(parameters: Path) -> tuple[Path, ...]:
     """The four files that `read_lists` reads."""
     named = (parameters / file for file in (CODES_FILE, RACE_ITERATIONS_FILE, ETHNICITY_ITERATIONS_FILE))
-    return (*named, assignments_path(parameters))
+    return (*named, _assignments_path(parameters))
 
 
 def read_lists(parameters: Path) -> Checked[PublicLists]:
@@ -250,7 +250,7 @@ def read_lists(parameters: Path) -> Checked[PublicLists]:
         for code in (iteration.code for iteration in ethnicity.value if iteration.code in race_codes):
             in_both.error("ITERATION_CODE", f"{code} is also a race iteration. Give each its own code.")
     findings = [*codes.findings, *race.findings, *ethnicity.findings, *in_both.findings]
-    assignments = read_code_assignments(parameters, codes.value, iterations)
+    assignments = _read_code_assignments(parameters, codes.value, iterations)
     findings += assignments.findings
     if codes.value is None or iterations is None or any(finding.is_error for finding in findings):
         return Checked(None, tuple(findings))

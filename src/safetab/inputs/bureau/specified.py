@@ -29,7 +29,7 @@ from safetab.model.us.us_census import (
     US_PASS,
 )
 
-AREAS_FILE = "GRF-C"
+_AREAS_FILE = "GRF-C"
 """The table of areas that lies in DATA, in the Bureau's form."""
 _STATE_COLUMN, _RACE = "TABBLKST", "race"
 _KINDS: Mapping[str, GroupKind] = {
@@ -43,7 +43,7 @@ _STATES = {US_PASS: US_STATES, PR_PASS: (PUERTO_RICO_STATE,)}
 
 def is_of_the_bureau(spec: Specification) -> bool:
     """Whether the areas of a specification are in the Bureau's files."""
-    return spec.areas.file == AREAS_FILE
+    return spec.areas.file == _AREAS_FILE
 
 
 def check_bureaus(spec: Specification, findings: FindingsOf) -> None:
@@ -57,7 +57,7 @@ def check_bureaus(spec: Specification, findings: FindingsOf) -> None:
         product = product_named(spec.about.name)
     except KeyError:
         names = " or ".join(f'"{each.name}"' for each in PRODUCTS)
-        findings.error("about.name", f"with areas from {AREAS_FILE} the name must be {names}.")
+        findings.error("about.name", f"with areas from {_AREAS_FILE} the name must be {names}.")
         return
     if spec.about.noise != product.number:
         findings.error("about.noise", f"{product.name} has the number {product.number} in noise addresses.")

@@ -31,7 +31,7 @@ from safetab.model.census.groups import PublicLists
 from safetab.model.config.run_config import RunConfig
 from safetab.model.specification.reading import Publication, is_specification, read_publication
 
-Facts = dict[str, dict[str, str]]
+_Facts = dict[str, dict[str, str]]
 """Texts by name, of each thing: a level, a group."""
 _KINDS = ("choice", "loss", "level", "area", "group", "code", "key")
 _NOUNS = {"level": "level", "area": "area level", "group": "group", "code": "code"}
@@ -195,7 +195,7 @@ def _words_of_plans(*read: _Parameters) -> Iterator[tuple[tuple[str, str], str]]
             yield ("level", f"margins of error, {shape.label}, {line.name}".replace("_", " ")), f"+/- {words}"
 
 
-def _differences(kind: str, mine: Facts, others: Facts) -> Iterator[Difference]:
+def _differences(kind: str, mine: _Facts, others: _Facts) -> Iterator[Difference]:
     for where in dict.fromkeys((*mine, *others)):
         one, other = mine.get(where, {}), others.get(where, {})
         for what in dict.fromkeys((*one, *other)):
@@ -239,7 +239,7 @@ def _named(findings: Iterable[Finding], folder: Path) -> tuple[Finding, ...]:
     return tuple(replace(finding, file=str(folder / finding.file)) for finding in findings)
 
 
-def _facts(of: _Parameters, common: set[str], *, has_areas: bool) -> dict[str, Facts]:
+def _facts(of: _Parameters, common: set[str], *, has_areas: bool) -> dict[str, _Facts]:
     """The facts of each kind. Codes move between groups that both folders have."""
     names = of.lists.code_names
     groups, groups_of = dict[str, dict[str, str]](), {code: list[str]() for code in sorted(names)}

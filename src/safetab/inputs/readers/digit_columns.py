@@ -53,7 +53,7 @@ def _all_have(column: pa.Array, width: int) -> bool:
     return bool((np.diff(ends) == width).all())
 
 
-def are_right(digits: Digits) -> bool:
+def _are_right(digits: Digits) -> bool:
     """Whether every value of every column is a number."""
     return all(numbers.min(initial=0) > NOT_DIGITS for numbers in digits.values())
 
@@ -93,7 +93,7 @@ class WrongRows:
 
     def look_at(self, digits: Digits, batch: pa.RecordBatch) -> None:
         """Check the next batch of a file, whose columns were read as these numbers."""
-        if not self._blank_rows_at_the_end and are_right(digits):
+        if not self._blank_rows_at_the_end and _are_right(digits):
             self._rows_before += len(batch)
             return
         wrong = {column: digits[column] == NOT_DIGITS for column in self._rules}

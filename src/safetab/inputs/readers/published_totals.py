@@ -23,7 +23,7 @@ from safetab.model.census.areas import Areas
 from safetab.model.census.census import Census
 from safetab.model.census.population_groups import PublishedTotals, TotalsOfLevel
 
-COLUMNS = ("REGION_ID", "REGION_TYPE", "ITERATION_CODE", "COUNT")
+_COLUMNS = ("REGION_ID", "REGION_TYPE", "ITERATION_CODE", "COUNT")
 
 _CODE_DIGITS = 4
 _COUNT = "^-?[0-9]{1,18}$"
@@ -82,7 +82,7 @@ def _parts_of_file(
     misshapen = list[int]()
     wrong = RowProblems(findings, f"{path.name}, ")
     before = 1 if files.form is TableForm.PARQUET else 2
-    for batch in batches_of(path, files.form, COLUMNS, of_file, misshapen):
+    for batch in batches_of(path, files.form, _COLUMNS, of_file, misshapen):
         yield _checked(batch, census, areas, before + len(misshapen), wrong)
         before += len(batch)
     for found in of_file.findings:
@@ -92,7 +92,7 @@ def _parts_of_file(
 
 def _checked(batch: pa.RecordBatch, census: Census, areas: Areas, first_line: int, wrong: RowProblems) -> _Part:
     """The rows of a batch that keep to the format. The lines of the others are added to `wrong`."""
-    texts = dict(zip(COLUMNS, batch.columns, strict=True))
+    texts = dict(zip(_COLUMNS, batch.columns, strict=True))
     labels = pa.array([level.label.encode() for level in census.area_levels], pa.binary())
     level = _numbers(pc.index_in(_as_text(texts["REGION_TYPE"]), value_set=labels).cast(pa.int64()))
     entity = np.full(len(batch), NOT_DIGITS, dtype=np.int64)

@@ -48,12 +48,12 @@ def blank_lines_at_the_end(path: Path) -> int:
     return max(run.count(b"\n") - 1, 0)
 
 
-def lines_of_text(path: Path, threads: int = 1) -> LinesOfText:
+def lines_of_text(path: Path, threads: int = 1) -> _LinesOfText:
     """Facts about the lines of a file, read to its end, so a decompressor checks all of it.
 
     This many threads look for line ends.
     """
-    lines = LinesOfText()
+    lines = _LinesOfText()
     searches = (partial(_line_ends, block) for block in _blocks(path))
     for block, ends in results_in_threads(searches, threads):
         lines.add(block, ends)
@@ -65,7 +65,7 @@ def _line_ends(block: bytes) -> tuple[bytes, NDArray[np.intp]]:
     return block, np.flatnonzero(np.frombuffer(block, dtype=np.uint8) == _LINE_FEED)
 
 
-class LinesOfText:
+class _LinesOfText:
     """Facts about the lines of a file, from its bytes alone.
 
     A blank line lies between two line ends, with nothing or a carriage return in it.

@@ -40,16 +40,16 @@ from safetab.model.specification.reading import lists_folder, public_file
 from safetab.model.specification.values import PRIVACY_FILE, SPECIFICATION_FILE, LevelOfAreas, Specification
 
 _FEWEST_PARTS, _MOST_PARTS = 4, 1_000
-Numbers = NDArray[np.int64]
+_Numbers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class AreaTable:
+class _AreaTable:
     """The rows of a table of areas in the order of their keys, which numbers them from 0."""
 
     keys: tuple[tuple[str, ...], ...]
     ids: Mapping[str, TextIds]  # of each level, by name
-    number_of: Mapping[str, Numbers]  # the entity that each row lies in, or NO_ENTITY
+    number_of: Mapping[str, _Numbers]  # the entity that each row lies in, or NO_ENTITY
     names: Mapping[str, Mapping[str, str]]  # of entities, by level and id
     is_of_pass: Mapping[str, NDArray[np.bool_]]
     other: int | None  # the row of the area that unknown ids count in
@@ -67,7 +67,7 @@ class AreaTable:
         return Areas.of_numbers(np.arange(len(self.keys)), number_of, part)
 
 
-def read_area_table(spec: Specification, path: Path, findings: FindingsOf) -> AreaTable | None:
+def read_area_table(spec: Specification, path: Path, findings: FindingsOf) -> _AreaTable | None:
     """The table of areas of a specification, or None and findings."""
     texts = read_columns(path, _columns(spec), findings)
     if texts is None:
@@ -82,14 +82,14 @@ def read_area_table(spec: Specification, path: Path, findings: FindingsOf) -> Ar
     keys = tuple(zip(*(texts[name].to_pylist() for name in key), strict=True))
     again = dict.fromkeys(" ".join(one) for before, one in pairwise(keys) if one == before)
     refuse(", ".join(key), again, "an area is listed more than once. Keep one row.", findings)
-    ids, number_of, names = dict[str, TextIds](), dict[str, Numbers](), dict[str, Mapping[str, str]]()
+    ids, number_of, names = dict[str, TextIds](), dict[str, _Numbers](), dict[str, Mapping[str, str]]()
     for level in spec.areas.levels:
         ids[level.name], number_of[level.name], names[level.name] = _level(level, texts, findings)
     is_of_pass = _rows_of_passes(spec, texts, findings)
     other = _other(spec, keys, findings)
     if findings.has_errors:
         return None
-    return AreaTable(keys, ids, number_of, names, is_of_pass, other)
+    return _AreaTable(keys, ids, number_of, names, is_of_pass, other)
 
 
 def _columns(spec: Specification) -> list[str]:
@@ -108,7 +108,7 @@ def _sorted_by(key: Sequence[str], texts: Texts) -> Texts:
     return {name: column.take(order) for name, column in texts.items()}
 
 
-def _level(level: LevelOfAreas, texts: Texts, findings: FindingsOf) -> tuple[TextIds, Numbers, Mapping[str, str]]:
+def _level(level: LevelOfAreas, texts: Texts, findings: FindingsOf) -> tuple[TextIds, _Numbers, Mapping[str, str]]:
     """The ids of a level, the number of each row's entity, and the names of its entities."""
     rows = len(next(iter(texts.values())))
     if level.whole is not None:
@@ -155,7 +155,7 @@ def _refuse_alike(
 
 
 def _names(
-    level: LevelOfAreas, texts: Texts, ids: TextIds, numbers: Numbers, findings: FindingsOf
+    level: LevelOfAreas, texts: Texts, ids: TextIds, numbers: _Numbers, findings: FindingsOf
 ) -> Mapping[str, str]:
     if level.names is None:
         return {}
@@ -196,7 +196,7 @@ def _other(spec: Specification, keys: Sequence[tuple[str, ...]], findings: Findi
     return keys.index(other) if other in keys else None
 
 
-def _parents(number_of: Mapping[str, Numbers]) -> Mapping[str, str]:
+def _parents(number_of: Mapping[str, _Numbers]) -> Mapping[str, str]:
     """For each level the one with most areas of which each holds whole areas of that level, if there is any.
 
     Of two levels with the same areas, the first is the parent.
@@ -213,7 +213,7 @@ def _parents(number_of: Mapping[str, Numbers]) -> Mapping[str, str]:
     return parents
 
 
-def _holds(outer: Numbers, inner: Numbers) -> bool:
+def _holds(outer: _Numbers, inner: _Numbers) -> bool:
     """Whether every entity of the inner level lies in one entity of the outer."""
     is_inside = inner != NO_ENTITY
     if not is_inside.all():
@@ -223,7 +223,7 @@ def _holds(outer: Numbers, inner: Numbers) -> bool:
     return bool((outer != NO_ENTITY).all() and (around[inner] == outer).all())
 
 
-def _part(number_of: Mapping[str, Numbers]) -> str | None:
+def _part(number_of: Mapping[str, _Numbers]) -> str | None:
     """The coarsest level that covers every area and has several entities, but not too many."""
     sizes = {name: int(numbers.max()) + 1 for name, numbers in number_of.items() if (numbers != NO_ENTITY).all()}
     fitting = [name for name, size in sizes.items() if _FEWEST_PARTS <= size <= _MOST_PARTS]
@@ -234,7 +234,7 @@ def _part(number_of: Mapping[str, Numbers]) -> str | None:
 class GivenLists:
     """What the lists say, in texts; without a table if the areas are in DATA."""
 
-    table: AreaTable | None
+    table: _AreaTable | None
     codes: Mapping[str, Codes]  # by classification
     groups: list[NamedGroup]
     paths: tuple[Path, ...]
@@ -243,7 +243,7 @@ class GivenLists:
 def read_lists(spec: Specification, parameters: Path) -> Checked[GivenLists]:
     """The lists of a specification, and every finding about them."""
     folder, has_table = lists_folder(parameters), bool(Path(spec.areas.file or "").suffix)
-    names = [name for name in file_names(spec) if has_table or name != spec.areas.file]
+    names = [name for name in _file_names(spec) if has_table or name != spec.areas.file]
     of_file = {name: FindingsOf(name) for name in (*names, SPECIFICATION_FILE)}
     paths = {name: public_file(folder, name, "", of_file[name]) for name in names}
     there = {name: path for name, path in paths.items() if path is not None}
@@ -267,7 +267,7 @@ def read_lists(spec: Specification, parameters: Path) -> Checked[GivenLists]:
     return Checked(GivenLists(table, codes, groups, tuple(read)), findings)
 
 
-def file_names(spec: Specification) -> tuple[str, ...]:
+def _file_names(spec: Specification) -> tuple[str, ...]:
     """The names of the lists of a specification, each once."""
     of_groups = [name for name in (spec.groups.file, spec.groups.codes) if name is not None]
     return tuple(dict.fromkeys([spec.areas.file, *(each.file for each in spec.classifications), *of_groups]))

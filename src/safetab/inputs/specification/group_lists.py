@@ -33,10 +33,10 @@ from safetab.model.specification.values import (
 _CODE, _NAME = "code", "name"
 _GROUP_COLUMNS = ("group", "name", "level", "classification", "members", "list")
 _CODES_COLUMNS = ("group", "code")
-ONLY_END = "-only"
+_ONLY_END = "-only"
 """How the codes of groups end that hold only their own codes, if groups are made from a column."""
 
-FindingsIn = Mapping[str, FindingsOf]
+_FindingsIn = Mapping[str, FindingsOf]
 """The findings about each file, by its name."""
 
 
@@ -101,7 +101,7 @@ def _refuse_misshapen(classification: CodeList, codes: Sequence[str], findings: 
         refuse(_CODE, divided, f'holds "{separator}", which divides answers.', findings)
 
 
-def groups_by_columns(spec: Specification, codes: Mapping[str, Codes], findings: FindingsIn) -> list[NamedGroup]:
+def groups_by_columns(spec: Specification, codes: Mapping[str, Codes], findings: _FindingsIn) -> list[NamedGroup]:
     """The groups that columns of code lists make."""
     found = list[NamedGroup]()
     for level in spec.groups.levels:
@@ -133,12 +133,12 @@ def _groups_of_value(
     for members in level.members:
         is_only = members == Members.ONLY.value
         words = (groups.only_words if is_only else groups.any_words).replace("{name}", name)
-        code = f"{level.code_prefix}{value}{ONLY_END if is_only else ''}"
+        code = f"{level.code_prefix}{value}{_ONLY_END if is_only else ''}"
         yield NamedGroup(code, words, level.name, level.of, members, COMMON, codes)
 
 
 def groups_of_files(
-    spec: Specification, codes: Mapping[str, Codes], paths: Mapping[str, Path], findings: FindingsIn
+    spec: Specification, codes: Mapping[str, Codes], paths: Mapping[str, Path], findings: _FindingsIn
 ) -> list[NamedGroup]:
     """The groups that two files list, with findings about what they name."""
     assert spec.groups.file is not None and spec.groups.codes is not None  # noqa: PT018 - checked when the file was read
@@ -176,7 +176,7 @@ def groups_of_files(
     return right
 
 
-def refuse_wrong_groups(groups: Sequence[NamedGroup], spec: Specification, of_file: FindingsIn) -> None:
+def refuse_wrong_groups(groups: Sequence[NamedGroup], spec: Specification, of_file: _FindingsIn) -> None:
     """Report groups without codes, codes of groups given twice, and codes in two groups of a kind at an area kind."""
     findings = of_file[spec.groups.file or SPECIFICATION_FILE]
     places = defaultdict[str, dict[str, None]](dict)

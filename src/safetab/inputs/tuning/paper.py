@@ -20,7 +20,7 @@ GAMMA = Fraction(1, 10)
 SUPPRESSION_CHANCE = Fraction(9_999, 10_000)
 
 _US = tuple(map(US.area_level, ("USA", "STATE", "COUNTY", "TRACT", "PLACE")))
-MARGIN_TARGETS = {
+_MARGIN_TARGETS = {
     **{PopulationGroupLevel(geography, DETAILED): 3 for geography in _US[:2]},
     **{PopulationGroupLevel(geography, DETAILED): 11 for geography in (*_US[2:], US.area_level("AIANNH"))},
     **{PopulationGroupLevel(geography, REGIONAL): 50 for geography in _US},
@@ -29,7 +29,7 @@ THRESHOLD_BUDGETS = (Fraction("0.008"), Fraction("0.159"), Fraction("0.543"))
 
 
 @dataclass(frozen=True, slots=True)
-class MarginRow:
+class _MarginRow:
     """A row of the paper's table of margin targets, with the exact values beside it.
 
     The paper's numbers are 1.9208 stability / margin^2, rounded to three decimals; those for
@@ -57,31 +57,31 @@ class MarginRow:
 
 
 @dataclass(frozen=True, slots=True)
-class ThresholdRow:
+class _ThresholdRow:
     """A row of the paper's table of suppression thresholds."""
 
     budget: Fraction
     threshold: int
 
 
-def margin_table() -> tuple[MarginRow, ...]:
+def margin_table() -> tuple[_MarginRow, ...]:
     """The paper's table of margin targets."""
-    return tuple(_margin_row(level, target) for level, target in MARGIN_TARGETS.items())
+    return tuple(_margin_row(level, target) for level, target in _MARGIN_TARGETS.items())
 
 
-def _margin_row(level: PopulationGroupLevel, target: int) -> MarginRow:
+def _margin_row(level: PopulationGroupLevel, target: int) -> _MarginRow:
     stage_2 = PAPER_CONSTANT * STABILITY / target**2
     total = stage_2 / (1 - GAMMA)
     exact_total = least_decimal(lambda budget: stage_2_noise(budget).covers(target, CONFIDENCE))
     assert exact_total is not None
     rounded = to_three_decimals(total)
     exact_margin = stage_2_noise(Fraction(rounded)).margin_of_error(CONFIDENCE)
-    return MarginRow(level, target, to_three_decimals(stage_2), rounded, exact_margin, exact_total)
+    return _MarginRow(level, target, to_three_decimals(stage_2), rounded, exact_margin, exact_total)
 
 
-def threshold_table() -> tuple[ThresholdRow, ...]:
+def threshold_table() -> tuple[_ThresholdRow, ...]:
     """The paper's table of suppression thresholds."""
-    return tuple(ThresholdRow(budget, suppression_threshold(budget)) for budget in THRESHOLD_BUDGETS)
+    return tuple(_ThresholdRow(budget, suppression_threshold(budget)) for budget in THRESHOLD_BUDGETS)
 
 
 def suppression_threshold(budget: Fraction) -> int:

@@ -26,13 +26,13 @@ from safetab.model.census.sensitivity import Sensitivity
 from safetab.model.privacy_definition import PrivacyDefinition
 from safetab.model.products.product import LineKind, TableFamily
 
-SIGNIFICANT_DIGITS: Final = 4
+_SIGNIFICANT_DIGITS: Final = 4
 PAPER_CONSTANT = Fraction("1.9208")
 """1.96^2 / 2: the paper's rho for a 95 % margin of error of 1, if a person is in one group."""
 
-What = TypeVar("What", bound=Hashable)
+_What = TypeVar("_What", bound=Hashable)
 """A level, or a table family of a level."""
-Found = TypeVar("Found")
+_Found = TypeVar("_Found")
 _LEAST_POWER, _MOST_POWER = -16, 14
 _STEPS_OF_PROPORTIONS = 1000
 
@@ -65,11 +65,11 @@ class ThresholdForError:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class MarginsForTotal(Result, Generic[What]):
+class MarginsForTotal(Result, Generic[_What]):
     """Margins about in given proportions, as small as a total loss allows, and their budgets."""
 
-    margins: Mapping[What, int]
-    budgets: Mapping[What, Fraction]
+    margins: Mapping[_What, int]
+    budgets: Mapping[_What, Fraction]
     spent: Fraction
     left: Fraction
 
@@ -125,8 +125,8 @@ def least_decimal(is_enough: Callable[[Fraction], bool]) -> Fraction | None:
     power = next((power for power in powers if is_enough(Fraction(10) ** power)), None)
     if power is None or power == _LEAST_POWER:
         return None
-    step = Fraction(10) ** (power - SIGNIFICANT_DIGITS)
-    most = 10**SIGNIFICANT_DIGITS
+    step = Fraction(10) ** (power - _SIGNIFICANT_DIGITS)
+    most = 10**_SIGNIFICANT_DIGITS
     least = most // 10 + 1
     return step * bisect_left(range(most), True, lo=least, key=lambda digits: is_enough(digits * step))
 
@@ -178,14 +178,14 @@ def best_margins(
 
 
 def smallest_margins(
-    levels: Mapping[What, TunedLevel], total: Fraction, proportions: Mapping[What, Fraction], confidence: Fraction
-) -> MarginsForTotal[What] | None:
+    levels: Mapping[_What, TunedLevel], total: Fraction, proportions: Mapping[_What, Fraction], confidence: Fraction
+) -> MarginsForTotal[_What] | None:
     """The smallest margins in these proportions, rounded up, that cost at most `total` together.
 
     Their budgets are then raised alike until they cost all of it, unless no margin can become smaller.
     """
 
-    def at(steps: int) -> dict[What, BudgetForMargin] | None:
+    def at(steps: int) -> dict[_What, BudgetForMargin] | None:
         margins = {one: ceil(steps * proportions[one] / _STEPS_OF_PROPORTIONS) for one in levels}
         answers = {one: least_budget(levels[one], margin, confidence) for one, margin in margins.items()}
         known = {one: answer for one, answer in answers.items() if answer is not None}
@@ -196,13 +196,13 @@ def smallest_margins(
         return None
     budgets = {one: answer.budget for one, answer in best.items()}
     if any(answer.margin > 0 for answer in best.values()):
-        budgets = spread_over(budgets, total)
+        budgets = _spread_over(budgets, total)
     margins = {one: _margin_at(levels[one], budget, confidence) for one, budget in budgets.items()}
     spent = sum(budgets.values(), Fraction(0))
     return MarginsForTotal(MappingProxyType(margins), MappingProxyType(budgets), spent, total - spent)
 
 
-def _first_that_works(at: Callable[[int], Found | None]) -> Found | None:
+def _first_that_works(at: Callable[[int], _Found | None]) -> _Found | None:
     """What the smallest number of steps gives that gives anything; None if none up to 2**40 does."""
     too_few, best_steps = -1, 1
     while (best := at(best_steps)) is None:
@@ -219,7 +219,7 @@ def _first_that_works(at: Callable[[int], Found | None]) -> Found | None:
     return best
 
 
-def spread_over(budgets: Mapping[What, Fraction], total: Fraction) -> dict[What, Fraction]:
+def _spread_over(budgets: Mapping[_What, Fraction], total: Fraction) -> dict[_What, Fraction]:
     """Budgets in the same proportions that add up to `total`.
 
     They have 4 significant digits; the largest one also takes what rounding leaves over.
@@ -235,7 +235,7 @@ def _rounded_down(number: Fraction) -> Fraction:
     power = len(str(number.numerator)) - len(str(number.denominator))
     if Fraction(10) ** power > number:
         power -= 1
-    step = Fraction(10) ** (power + 1 - SIGNIFICANT_DIGITS)
+    step = Fraction(10) ** (power + 1 - _SIGNIFICANT_DIGITS)
     return number // step * step
 
 

@@ -29,7 +29,7 @@ from safetab.model.products.product import LineKind, TableFamily
 
 
 @dataclass(frozen=True, slots=True)
-class ListFacts:
+class _ListFacts:
     """What the public lists say about a level: its groups, and sensitivity by the number of codes used of a record."""
 
     iterations: IterationsMeasured
@@ -47,7 +47,7 @@ class LevelSizes:
 
     level: PopulationGroupLevel
     entities: int
-    lists: ListFacts
+    lists: _ListFacts
 
     @property
     def groups(self) -> int:
@@ -89,18 +89,18 @@ def _facts(census: Census, of_pass: Mapping[Pass, Areas], lists: PublicLists | N
     return MappingProxyType({of_level.level: of_level for of_level in sizes})
 
 
-def _list_facts(census: Census, level: PopulationGroupLevel, lists: PublicLists | None) -> ListFacts:
+def _list_facts(census: Census, level: PopulationGroupLevel, lists: PublicLists | None) -> _ListFacts:
     kind = level.geography.kind
     if lists is None:
         counts = facts_of_2020.GROUPS[level.iterations.name, census.grain_of(kind)]
         of_2020 = tuple(map(Sensitivity.of_groups, facts_of_2020.STABILITY))
-        return ListFacts(IterationsMeasured(*counts), of_2020)
+        return _ListFacts(IterationsMeasured(*counts), of_2020)
     iterations = lists.tabulated_iterations(level.iterations, kind)
     total_only = sum(iteration.is_total_only for iteration in iterations)
     map_for = partial(iteration_map_of, lists, level.iterations, kind, classifications=census.classifications)
     maps = (map_for(most_answers=codes) for codes in range(1, census.most_answers + 1))
     by_codes = tuple(sensitivity(each.classifications) for each in maps)
-    return ListFacts(IterationsMeasured(len(iterations) - total_only, total_only), by_codes)
+    return _ListFacts(IterationsMeasured(len(iterations) - total_only, total_only), by_codes)
 
 
 @dataclass(frozen=True, repr=False)

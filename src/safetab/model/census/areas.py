@@ -14,8 +14,8 @@ from safetab.model.census.area_levels import AreaKind
 from safetab.model.census.census import Census
 
 NO_ENTITY = -1
-Int64s = NDArray[np.int64]
-Positions = NDArray[np.int32]
+_Int64s = NDArray[np.int64]
+_Positions = NDArray[np.int32]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -26,22 +26,22 @@ class Areas:
     this table has. Neighbours mostly share their entities, so positions are kept for runs of them.
     """
 
-    smallest: Int64s
+    smallest: _Int64s
     part: AreaKind  # its areas are held in memory one at a time, and filters name them
-    _begins: Int64s  # where the runs begin
-    _positions: Mapping[AreaKind, Positions]  # by run
-    _ids: Mapping[AreaKind, Int64s]  # rising
+    _begins: _Int64s  # where the runs begin
+    _positions: Mapping[AreaKind, _Positions]  # by run
+    _ids: Mapping[AreaKind, _Int64s]  # rising
 
     @classmethod
-    def of_numbers(cls, smallest: Int64s, number_of: Mapping[AreaKind, Int64s], part: AreaKind) -> Self:
+    def of_numbers(cls, smallest: _Int64s, number_of: Mapping[AreaKind, _Int64s], part: AreaKind) -> Self:
         """The table of smallest areas that rise, with the number of each one's entity, or NO_ENTITY."""
         begins = run_starts(*number_of.values())
         return cls.of_runs(smallest, begins, {kind: numbers[begins] for kind, numbers in number_of.items()}, part)
 
     @classmethod
-    def of_runs(cls, smallest: Int64s, begins: Int64s, number_of: Mapping[AreaKind, Int64s], part: AreaKind) -> Self:
+    def of_runs(cls, smallest: _Int64s, begins: _Int64s, number_of: Mapping[AreaKind, _Int64s], part: AreaKind) -> Self:
         """The table with entities' numbers by run. Raises ValueError if one lies in no area of its parent's kind."""
-        positions, ids = dict[AreaKind, Positions](), dict[AreaKind, Int64s]()
+        positions, ids = dict[AreaKind, _Positions](), dict[AreaKind, _Int64s]()
         for kind, numbers in number_of.items():
             found, position = _distinct(numbers)
             are_outside = int(np.searchsorted(found, NO_ENTITY, side="right"))
@@ -58,19 +58,19 @@ class Areas:
         nothing = np.empty(0, dtype=np.int64)
         return cls.of_numbers(nothing, dict.fromkeys(census.kinds, nothing), census.part)
 
-    def entities(self, kind: AreaKind) -> Int64s:
+    def entities(self, kind: AreaKind) -> _Int64s:
         """The numbers of the entities of a kind, rising."""
         return self._ids[kind]
 
-    def number_of_run(self, kind: AreaKind) -> Int64s:
+    def number_of_run(self, kind: AreaKind) -> _Int64s:
         """The number of the entity of this kind that each run lies in, or NO_ENTITY."""
         return np.append(self._ids[kind], NO_ENTITY)[self._positions[kind]]
 
-    def number_of_area(self, kind: AreaKind) -> Int64s:
+    def number_of_area(self, kind: AreaKind) -> _Int64s:
         """The number of the entity of this kind that each smallest area lies in, or NO_ENTITY."""
         return np.repeat(self.number_of_run(kind), self._sizes)
 
-    def parents(self, kind: AreaKind, coarser: AreaKind) -> Positions:
+    def parents(self, kind: AreaKind, coarser: AreaKind) -> _Positions:
         """The position of the one entity of another kind that holds each entity of a kind, or NO_ENTITY."""
         inner, outer = self._positions[kind], self._positions[coarser]
         is_inside = inner != NO_ENTITY
@@ -95,14 +95,14 @@ class Areas:
         return self._with_runs(self.smallest[is_chosen], sizes)
 
     @property
-    def _sizes(self) -> Int64s:
+    def _sizes(self) -> _Int64s:
         """How many smallest areas each run has."""
         return np.diff(self._begins, append=len(self.smallest))
 
-    def _with_runs(self, smallest: Int64s, sizes: Int64s) -> Self:
+    def _with_runs(self, smallest: _Int64s, sizes: _Int64s) -> Self:
         """The table of the areas that are left of each run, with positions among the entities that are left."""
         runs = np.flatnonzero(sizes)
-        positions, ids = dict[AreaKind, Positions](), dict[AreaKind, Int64s]()
+        positions, ids = dict[AreaKind, _Positions](), dict[AreaKind, _Int64s]()
         for kind, before in self._ids.items():
             kept = self._positions[kind][runs]
             is_left = np.zeros(len(before) + 1, dtype=np.bool_)
@@ -128,10 +128,10 @@ class Areas:
 class Atoms:
     """Sets of smallest areas that share all entities; those of a part are neighbours."""
 
-    smallest: Int64s  # rising
-    atom_of_area: Positions
+    smallest: _Int64s  # rising
+    atom_of_area: _Positions
     _part: AreaKind
-    _positions: Mapping[AreaKind, Positions]
+    _positions: Mapping[AreaKind, _Positions]
 
     @property
     def count(self) -> int:
@@ -139,16 +139,16 @@ class Atoms:
         return len(self.part_of_atom)
 
     @property
-    def part_of_atom(self) -> Positions:
+    def part_of_atom(self) -> _Positions:
         """The position of the part of each atom."""
         return self._positions[self._part]
 
-    def positions(self, kind: AreaKind) -> Positions:
+    def positions(self, kind: AreaKind) -> _Positions:
         """The position of the entity of a kind that each atom lies in, or NO_ENTITY."""
         return self._positions[kind]
 
 
-def _distinct(numbers: Int64s) -> tuple[Int64s, NDArray[np.intp]]:
+def _distinct(numbers: _Int64s) -> tuple[_Int64s, NDArray[np.intp]]:
     """The distinct numbers, rising, and the position of each number among them."""
     if (numbers[1:] >= numbers[:-1]).all():  # the usual case, and the fastest
         is_new = begins_run(numbers)

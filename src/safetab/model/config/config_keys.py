@@ -37,14 +37,14 @@ class NotJson(Exception):  # noqa: N818 - the name is the sentence
 
 
 @dataclass(frozen=True, slots=True)
-class ParsedJson:
+class _ParsedJson:
     """A JSON value, and the keys that an object has more than once."""
 
     value: object
     repeated_keys: tuple[str, ...]
 
 
-def parse_exact_json(text: str) -> ParsedJson:
+def parse_exact_json(text: str) -> _ParsedJson:
     """Parse JSON with integers as `int` and other numbers as `Fraction`.
 
     Raises NotJson if the text is not JSON.
@@ -71,7 +71,7 @@ def parse_exact_json(text: str) -> ParsedJson:
         raise NotJson(f"line {error.lineno}, column {error.colno}: {words}.") from None
     except RecursionError:
         raise NotJson("its brackets are nested too deeply.") from None
-    return ParsedJson(value, tuple(repeated))
+    return _ParsedJson(value, tuple(repeated))
 
 
 def _integer(text: str) -> int | _UnusableNumber:

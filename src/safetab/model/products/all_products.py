@@ -20,11 +20,11 @@ def product_named(name: str | None) -> Product:
 def product_of_keys(keys: Iterable[str], otherwise: Product = PRODUCTS[0]) -> Product:
     """The product that most keys of a configuration are of; `otherwise` if no key is of one product."""
     given = tuple(keys)
-    most = max(PRODUCTS, key=lambda product: len(keys_of(product, given)))
-    return most if keys_of(most, given) else otherwise
+    most = max(PRODUCTS, key=lambda product: len(_keys_of(product, given)))
+    return most if _keys_of(most, given) else otherwise
 
 
-def keys_of(product: Product, keys: Iterable[str]) -> tuple[str, ...]:
+def _keys_of(product: Product, keys: Iterable[str]) -> tuple[str, ...]:
     """The keys that only configurations of this product have."""
     own = {product.stage_1_key, product.suppression_key}
     own |= {of_family.thresholds for of_family in product.family_keys.values()}

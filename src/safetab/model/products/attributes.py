@@ -17,7 +17,7 @@ from safetab.model.products.product import Label, LabelColumn
 from safetab.model.specification.values import RecordField
 
 _INTEGER_BITS = (8, 16, 32, 64)
-BOTH, ALL = "both", "all"
+_BOTH, ALL = "both", "all"
 TAKEN_COLUMNS = frozenset({
     "geography_level", "region_id", "region_name", "iteration_code", "iteration_name", "iteration_kind",
     "iteration_level", "table", "table_id", "line", "stub", "count", "margin_of_error", "interval_low",
@@ -100,12 +100,12 @@ class Attribute:
     @property
     def whole_label(self) -> str:
         """The label of a line that counts all categories."""
-        return BOTH if len(self.values) == len((BOTH, ALL)) else ALL
+        return _BOTH if len(self.values) == len((_BOTH, ALL)) else ALL
 
     @property
     def whole_words(self) -> str:
         """All values, as the name of a line says it."""
-        return BOTH if not self.is_range and self.whole_label == BOTH else f"all {self.plural}"
+        return _BOTH if not self.is_range and self.whole_label == _BOTH else f"all {self.plural}"
 
     @cached_property
     def whole(self) -> Part:

@@ -125,7 +125,7 @@ class CodeColumns:
         return self.columns[self.required :]
 
 
-NO_CODES = CodeColumns(Classification("", ()), "", listed=frozenset(), required=False)
+_NO_CODES = CodeColumns(Classification("", ()), "", listed=frozenset(), required=False)
 """The columns of a classification that a record doesn't have."""
 
 
@@ -322,7 +322,7 @@ def record_layout_of(
     attribute = tuple(fields[one.name] for one in spec.divided)
     slots = [_codes(spec, each, codes.get(each.name, ())) for each in ordered_lists(spec)]
     if len(slots) == 1:
-        slots.insert(0 if slots[0].classification.has_one_answer else 1, NO_CODES)
+        slots.insert(0 if slots[0].classification.has_one_answer else 1, _NO_CODES)
     several, single = slots
     return RecordLayout(
         table=given.file,

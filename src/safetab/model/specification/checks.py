@@ -30,9 +30,9 @@ from safetab.model.specification.values import (
 MOST_LABELS = 16
 MOST_GROUP_LEVELS = 16
 MOST_CLASSIFICATIONS = 2
-SHIPPED_NOISE = {"SafeTab-P": 0, "SafeTab-H": 1}
-"""The shipped products, which alone have numbers below `STRANGERS_FIRST`; the Bureau's dialect reads their areas."""
-STRANGERS_FIRST = 8
+_SHIPPED_NOISE = {"SafeTab-P": 0, "SafeTab-H": 1}
+"""The shipped products, which alone have numbers below `_STRANGERS_FIRST`; the Bureau's dialect reads their areas."""
+_STRANGERS_FIRST = 8
 _RECORD_ENDINGS = (".csv", ".txt", ".parquet", ".gz")
 _AREA_ENDINGS = (".csv", ".parquet")
 _TWO_RUNS = "run two specifications on the same records; the spend log adds them up"
@@ -49,7 +49,7 @@ _TYPES_WITH = {
 """The types of fields that may have a key."""
 _INTEGER = re.compile("0|-?[1-9][0-9]*")
 
-Fields = Mapping[str, RecordField]
+_Fields = Mapping[str, RecordField]
 
 
 def problems_of(spec: Specification, tables: Collection[str]) -> Iterator[Problem]:
@@ -86,13 +86,13 @@ def warnings_of(spec: Specification) -> Iterator[Problem]:
         yield where, f"nothing reads the field {name}; its values are only checked."
 
 
-def separator_of(codes: CodeList, fields: Fields) -> str | None:
+def separator_of(codes: CodeList, fields: _Fields) -> str | None:
     """The character between the codes of a classification's one column, or None if a column holds one code."""
     column = fields.get(codes.column or "")
     return codes.separator or (column.delimiter if column else None) or None
 
 
-def is_value(field: RecordField, text: str) -> bool:
+def _is_value(field: RecordField, text: str) -> bool:
     """Whether a text is a value of a field, as its type, constraints and categories say."""
     if field.type == "integer":
         if not _INTEGER.fullmatch(text):
@@ -110,12 +110,12 @@ def is_value(field: RecordField, text: str) -> bool:
 
 
 def _is_shipped(spec: Specification) -> bool:
-    return SHIPPED_NOISE.get(spec.about.name) == spec.about.noise
+    return _SHIPPED_NOISE.get(spec.about.name) == spec.about.noise
 
 
 def _of_about(spec: Specification) -> Iterator[Problem]:
-    if spec.about.noise < STRANGERS_FIRST and not _is_shipped(spec):
-        problem = f"numbers below {STRANGERS_FIRST} belong to the shipped products."
+    if spec.about.noise < _STRANGERS_FIRST and not _is_shipped(spec):
+        problem = f"numbers below {_STRANGERS_FIRST} belong to the shipped products."
         yield "about.noise", f"{problem} Leave the key out, or write 8 to 15."
     loss, other = ("rho", "epsilon") if spec.privacy.definition == "zcdp" else ("epsilon", "rho")
     reference = spec.about.reference
@@ -123,7 +123,7 @@ def _of_about(spec: Specification) -> Iterator[Problem]:
         yield "about.reference", f"give its {loss}, which is the loss of privacy.definition, and no other."
 
 
-def _of_records(records: ConfidentialRecords, fields: Fields) -> Iterator[Problem]:
+def _of_records(records: ConfidentialRecords, fields: _Fields) -> Iterator[Problem]:
     if (records.file or "").lower().endswith(_RECORD_ENDINGS):
         yield "records.file", f"{shown(records.file)} has an ending. Leave the ending out."
     listed = list(numbered("records.fields", records.fields))
@@ -136,7 +136,7 @@ def _of_records(records: ConfidentialRecords, fields: Fields) -> Iterator[Proble
         if name in fields and fields[name].type == "list":
             yield where, "it is a list. Records can be chosen by fields with one value."
         for value in values:
-            if name in fields and not is_value(fields[name], value):
+            if name in fields and not _is_value(fields[name], value):
                 yield where, f"{shown(value)} is not a value of the field {name}."
     if records.unit is not None:
         # units are compared as texts: 7 and 07 would be two, and an integer has both spellings
@@ -178,15 +178,15 @@ def _of_values(where: str, field: RecordField) -> Iterator[Problem]:
     yield from given_twice((f"{place}.label", each.label) for place, each in categories)
     rules = replace(field, enum=(), categories=())
     for place, value in values or numbered(f"{where}.constraints.enum", field.enum):
-        if value is not None and not is_value(rules, value):
+        if value is not None and not _is_value(rules, value):
             yield place, f"{shown(value)} breaks the rules of the field: its type, range or pattern."
     if values and field.enum and {value for _, value in values} != set(field.enum):
         yield f"{where}.constraints.enum", "it differs from the categories. Leave it out."
-    if field.other is not None and not is_value(field, field.other):
+    if field.other is not None and not _is_value(field, field.other):
         yield f"{where}.other", f"{shown(field.other)} is not a value of the field."
 
 
-def _of_areas(spec: Specification, fields: Fields) -> Iterator[Problem]:
+def _of_areas(spec: Specification, fields: _Fields) -> Iterator[Problem]:
     areas = spec.areas
     if areas.file and not _is_shipped(spec) and not areas.file.lower().endswith(_AREA_ENDINGS):
         yield "areas.file", f"{shown(areas.file)} does not end in {' or '.join(_AREA_ENDINGS)}. Write the ending."
@@ -209,7 +209,7 @@ def _of_areas(spec: Specification, fields: Fields) -> Iterator[Problem]:
         yield "areas.levels", f"{labels} levels of areas, those of all passes together; {MOST_LABELS} are the most."
 
 
-def _of_area_key(areas: TableOfAreas, fields: Fields) -> Iterator[Problem]:
+def _of_area_key(areas: TableOfAreas, fields: _Fields) -> Iterator[Problem]:
     columns = list(numbered("areas.key", areas.key))
     yield from given_twice((where, column.record) for where, column in columns)
     yield from given_twice((where, column.table) for where, column in columns)
@@ -230,7 +230,7 @@ def _overlap(one: PassOfAreas, other: PassOfAreas) -> bool:
     return all(set(values) & set(other.where[column]) for column, values in one.where.items())
 
 
-def _of_classifications(classifications: Sequence[CodeList], fields: Fields) -> Iterator[Problem]:
+def _of_classifications(classifications: Sequence[CodeList], fields: _Fields) -> Iterator[Problem]:
     if len(classifications) > MOST_CLASSIFICATIONS:
         yield "classifications", f"{len(classifications)} are too many; two are the most: {_TWO_RUNS}."
     names = {each.name.lower() for each in classifications}
@@ -247,7 +247,7 @@ def _of_classifications(classifications: Sequence[CodeList], fields: Fields) -> 
         yield "classifications", problem
 
 
-def _of_columns(where: str, codes: CodeList, fields: Fields) -> Iterator[Problem]:
+def _of_columns(where: str, codes: CodeList, fields: _Fields) -> Iterator[Problem]:
     if bool(codes.columns) == (codes.column is not None):
         yield where, "give either `columns`, or `column` for several codes in one column."
     if codes.separator is not None and codes.columns:

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 MOST_DIGITS = 30
 """How many digits a number may have, and how large its exponent may be."""
-MOST_DECIMALS = 2 * MOST_DIGITS
+_MOST_DECIMALS = 2 * MOST_DIGITS
 
 
 def number_of(value: object, *, texts: bool = False) -> Fraction | None:
@@ -27,8 +27,8 @@ def number_of(value: object, *, texts: bool = False) -> Fraction | None:
 
 def decimal_text(number: Fraction) -> str:
     """A number of at least 0 as exact decimal digits. Raises ValueError if it has too many."""
-    digits = number * 10**MOST_DECIMALS
+    digits = number * 10**_MOST_DECIMALS
     if digits.denominator != 1 or number < 0:
-        raise ValueError(f"{number} can't be written with {MOST_DECIMALS} decimals.")
-    whole, decimals = divmod(digits.numerator, 10**MOST_DECIMALS)
-    return f"{whole}.{decimals:0{MOST_DECIMALS}}".rstrip("0").rstrip(".")
+        raise ValueError(f"{number} can't be written with {_MOST_DECIMALS} decimals.")
+    whole, decimals = divmod(digits.numerator, 10**_MOST_DECIMALS)
+    return f"{whole}.{decimals:0{_MOST_DECIMALS}}".rstrip("0").rstrip(".")

@@ -196,7 +196,7 @@ def _add_privacy(parameters: Path, keys: dict[str, Any], findings: _FindingsOfFi
     if not (parameters / PRIVACY_FILE).exists():
         return True
     of_file = FindingsOf(PRIVACY_FILE)
-    given = read_section(parameters, PRIVACY_FILE, _PRIVACY, of_file)
+    given = _read_section(parameters, PRIVACY_FILE, _PRIVACY, of_file)
     findings._findings += of_file.findings
     if _PRIVACY in keys:
         findings.error(_PRIVACY, f"also in {PRIVACY_FILE}. Keep one of them.")
@@ -206,7 +206,7 @@ def _add_privacy(parameters: Path, keys: dict[str, Any], findings: _FindingsOfFi
     return given is not None
 
 
-def read_section(parameters: Path, file: str, section: str, findings: FindingsOf) -> object:
+def _read_section(parameters: Path, file: str, section: str, findings: FindingsOf) -> object:
     """The table that is all of a public file, unchecked; None if there is no such file or table."""
     if not (parameters / file).exists():
         return None
@@ -287,7 +287,7 @@ def publication_of(about: About) -> Publication:
 def read_publication(parameters: Path) -> Checked[Publication]:
     """Whose numbers these are, by about.toml; no value if there is no such file, or a wrong one."""
     findings = FindingsOf(ABOUT_FILE)
-    given = read_section(parameters, ABOUT_FILE, _ABOUT, findings)
+    given = _read_section(parameters, ABOUT_FILE, _ABOUT, findings)
     if given is None:
         return Checked(None, findings.findings)
     publication = _TABLE.read(given, _ABOUT, Reading(findings))

@@ -16,11 +16,11 @@ MOST_CELLS = 127
 MOST_VALUES = 65_536
 _TOTAL, _OTHERS = "stage 1", "published totals"
 
-Attributes = Mapping[str, RecordField]
+_Attributes = Mapping[str, RecordField]
 """The fields by what tables call them."""
 
 
-def values_of(field: RecordField) -> Sequence[str] | range:
+def _values_of(field: RecordField) -> Sequence[str] | range:
     """The values of a field in the order of tables, a range as such; empty if they are not known."""
     if field.type == "integer" and not field.listed and None not in {field.minimum, field.maximum}:
         return range(field.minimum or 0, (field.maximum or 0) + 1)
@@ -28,7 +28,7 @@ def values_of(field: RecordField) -> Sequence[str] | range:
 
 
 def problems_of_tables(
-    families: Sequence[Family], attributes: Attributes, tables: Collection[str]
+    families: Sequence[Family], attributes: _Attributes, tables: Collection[str]
 ) -> Iterator[Problem]:
     """What is wrong with families of tables; `tables` are the paths of the tables in the file."""
     if len(families) > MOST_FAMILIES:
@@ -42,24 +42,24 @@ def problems_of_tables(
             yield f"{where}.shapes[1]", "the first shape is the lone total. Leave out `by` and `breaks`."
         yield from (_of_lines if has_lines else _of_crossings)(where, family, attributes)
         used |= {family.of or ""} if has_lines else {name for shape in family.shapes for name in shape.by}
-    sizes = [len(values_of(attributes[name])) for name in used & attributes.keys()]
+    sizes = [len(_values_of(attributes[name])) for name in used & attributes.keys()]
     values = prod(size for size in sizes if 0 < size <= MOST_VALUES)
     if values > MOST_VALUES:
         problem = f"the attributes of all tables together have {values:,} values; {MOST_VALUES:,} are the most."
         yield "tables", f"{problem} Lower a maximum, or join categories before."
 
 
-def _without_values(where: str, name: str, attributes: Attributes) -> Iterator[Problem]:
+def _without_values(where: str, name: str, attributes: _Attributes) -> Iterator[Problem]:
     """Whether an attribute is unknown, or has no list of values, or too long a list."""
     yield from unknown(where, name, attributes or [name], "attribute")
-    if name in attributes and not values_of(attributes[name]):
+    if name in attributes and not _values_of(attributes[name]):
         advice = "Give the field categories, an enum, or a minimum and a maximum."
         yield where, f"the values of {shown(name)} are not known. {advice}"
-    elif name in attributes and len(values_of(attributes[name])) > MOST_VALUES:
+    elif name in attributes and len(_values_of(attributes[name])) > MOST_VALUES:
         yield where, f"{shown(name)} has more than {MOST_VALUES:,} values. Lower its maximum."
 
 
-def _of_crossings(where: str, family: Family, attributes: Attributes) -> Iterator[Problem]:
+def _of_crossings(where: str, family: Family, attributes: _Attributes) -> Iterator[Problem]:
     """What is wrong with a family that crosses attributes."""
     for number, (place, shape) in enumerate(numbered(f"{where}.shapes", family.shapes)):
         if shape.lines:
@@ -73,7 +73,7 @@ def _of_crossings(where: str, family: Family, attributes: Attributes) -> Iterato
             problems = list(_without_values(each, name, attributes))
             if name in attributes and not problems:
                 problems = list(_of_breaks(inside(f"{place}.breaks", name), attributes[name], shape.breaks.get(name)))
-                values = values_of(attributes[name])
+                values = _values_of(attributes[name])
                 cells *= len(shape.breaks.get(name, [0])) if isinstance(values, range) else len(values)
             yield from problems
         if cells > MOST_CELLS:
@@ -85,7 +85,7 @@ def _of_crossings(where: str, family: Family, attributes: Attributes) -> Iterato
 
 def _of_breaks(where: str, field: RecordField, breaks: Sequence[int] | None) -> Iterator[Problem]:
     """What is wrong with the ranges that a shape divides an attribute into."""
-    values = values_of(field)
+    values = _values_of(field)
     if not isinstance(values, range):
         if breaks is not None:
             yield where, "only a range of integers has breaks; categories stay whole. Leave it out."
@@ -101,7 +101,7 @@ def _of_breaks(where: str, field: RecordField, breaks: Sequence[int] | None) -> 
         yield where, f"{breaks[-1]} is above the maximum of the field, {values[-1]}."
 
 
-def _of_lines(where: str, family: Family, attributes: Attributes) -> Iterator[Problem]:
+def _of_lines(where: str, family: Family, attributes: _Attributes) -> Iterator[Problem]:
     """What is wrong with a family whose lines are sets of values."""
     problems = [
         (f"{where}.{key}", "missing. A family of lines has both `of` and `lines`.")
@@ -111,7 +111,7 @@ def _of_lines(where: str, family: Family, attributes: Attributes) -> Iterator[Pr
     yield from problems
     if problems or not attributes:
         return
-    values = [str(value) for value in values_of(attributes[family.of or ""])]
+    values = [str(value) for value in _values_of(attributes[family.of or ""])]
     listed = list(numbered(f"{where}.lines", family.lines))
     yield from given_twice((f"{place}.label", line.label) for place, line in listed)
     for place, line in listed:

@@ -22,16 +22,16 @@ SPECIFICATION_FILE = "census.toml"
 PRIVACY_FILE = "privacy.toml"
 INHERITED = ("areas", "classifications", "groups")
 """The sections that `like` takes from another specification."""
-STRANGERS_NOISE = 15
+_STRANGERS_NOISE = 15
 """The product number in noise addresses if `about.noise` is absent, and the highest that there is."""
-MOST_UNIT_RECORDS = 1_000_000
+_MOST_UNIT_RECORDS = 1_000_000
 MOST_CODE_BYTES = 64
-TRUTH_VALUES = ("true", "false")
+_TRUTH_VALUES = ("true", "false")
 COMMON = "common"
 """The list of groups that are on no other list."""
 EVERYWHERE = "all"
-BUDGET = Number("a number above 0", above=0, advice=" To leave these levels out, delete the entry.")
-HIGHEST_THRESHOLD = 2**62
+_BUDGET = Number("a number above 0", above=0, advice=" To leave these levels out, delete the entry.")
+_HIGHEST_THRESHOLD = 2**62
 MOST_COLUMNS = 8
 
 
@@ -65,7 +65,7 @@ class About(Keyed):
     licence: str = keyed(TEXT, default="")
     cite: str = keyed(TEXT, default="")
     holds: str = keyed(TEXT, default="")
-    noise: int = keyed(Whole(0, STRANGERS_NOISE), default=STRANGERS_NOISE)
+    noise: int = keyed(Whole(0, _STRANGERS_NOISE), default=_STRANGERS_NOISE)
     reference: Reference | None = keyed(table_of(Reference), default=None)
 
 
@@ -102,7 +102,7 @@ class RecordField(Keyed):
         """The texts of its values, in the order of tables, if they are listed one by one."""
         if self.categories:
             return tuple(category.value for category in self.categories)
-        return self.enum or (TRUTH_VALUES if self.type == "boolean" else ())
+        return self.enum or (_TRUTH_VALUES if self.type == "boolean" else ())
 
     @property
     def is_range(self) -> bool:
@@ -124,7 +124,7 @@ class Unit(Keyed):
 
     name: str = keyed(TEXT)
     column: str = keyed(FIELD)
-    most_records: int = keyed(Whole(1, MOST_UNIT_RECORDS))
+    most_records: int = keyed(Whole(1, _MOST_UNIT_RECORDS))
 
 
 class ConfidentialRecords(Keyed):
@@ -270,8 +270,8 @@ class Choice(Keyed):
     tables: tuple[str, ...] = keyed(ListOf(referring("family of tables"), or_one=True), required=False)
     groups: tuple[str, ...] = keyed(ListOf(referring("level of groups"), or_one=True))
     areas: tuple[str, ...] = keyed(ListOf(referring("label of areas"), or_one=True))
-    budget: Fraction = keyed(BUDGET)
-    thresholds: tuple[int, ...] = keyed(ListOf(Whole(0, HIGHEST_THRESHOLD), may_be_empty=True), required=False)
+    budget: Fraction = keyed(_BUDGET)
+    thresholds: tuple[int, ...] = keyed(ListOf(Whole(0, _HIGHEST_THRESHOLD), may_be_empty=True), required=False)
 
 
 class Privacy(Keyed):

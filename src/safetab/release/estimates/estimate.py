@@ -47,7 +47,7 @@ class _Division(NoPlainArithmetic):
         return Ratio(*_both(other, self))
 
 
-class Operators(_Division):
+class _Operators(_Division):
     """The operators of an estimate. Noise that both sides share is counted as shared.
 
     Both sides must be numbers of the same release. An absence is refused with its reason, because
@@ -55,11 +55,11 @@ class Operators(_Division):
     """
 
     def __add__(self, other: object) -> Estimate:
-        return added(self, other)
+        return _added(self, other)
 
     def __radd__(self, other: object) -> Estimate:
         """Support Python's `sum`, which starts with 0."""
-        return _estimate(self) if isinstance(other, int) and other == 0 else added(other, self)
+        return _estimate(self) if isinstance(other, int) and other == 0 else _added(other, self)
 
     def __sub__(self, other: object) -> Difference:
         return Difference(*_both(self, other))
@@ -69,7 +69,7 @@ class Operators(_Division):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Estimate(Operators, NoisyNumber, ProductTabular):
+class Estimate(_Operators, NoisyNumber, ProductTabular):
     """A published number, or a sum of such numbers.
 
     `a + b`, `a - b` and `a / b` know which noise their parts share. `value` is the number with no
@@ -142,7 +142,7 @@ class Estimate(Operators, NoisyNumber, ProductTabular):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Absence(NoNumber, Operators, ProductTabular):
+class Absence(NoNumber, _Operators, ProductTabular):
     """Why a group has no number. Absent does not mean zero, so arithmetic with it is refused.
 
     A group of more than `at_most` people is suppressed with a chance below 1 - confidence.
@@ -205,20 +205,20 @@ class Difference(_Division, NoisyNumber):
 
     def __add__(self, other: object) -> Difference:
         if isinstance(other, Difference):
-            return Difference(added(self.a, other.a), added(self.b, other.b))
-        return Difference(added(self.a, other), self.b)
+            return Difference(_added(self.a, other.a), _added(self.b, other.b))
+        return Difference(_added(self.a, other), self.b)
 
     def __sub__(self, other: object) -> Difference:
         if isinstance(other, Difference):
             return self + -other
-        return Difference(self.a, added(self.b, other))
+        return Difference(self.a, _added(self.b, other))
 
     def __neg__(self) -> Difference:
         return Difference(self.b, self.a)
 
     def __radd__(self, other: object) -> Difference:
         """Support Python's `sum`, which starts with 0."""
-        return self if isinstance(other, int) and other == 0 else Difference(added(other, self.a), self.b)
+        return self if isinstance(other, int) and other == 0 else Difference(_added(other, self.a), self.b)
 
     def __rsub__(self, other: object) -> Difference:
         return -self + other
@@ -295,7 +295,7 @@ class Difference(_Division, NoisyNumber):
         return [dict(zip(_DIFFERENCE_COLUMNS, values, strict=True))]
 
 
-def added(a: object, b: object) -> Estimate:
+def _added(a: object, b: object) -> Estimate:
     """The sum of two numbers. Its notes say who is counted more than once and who is missing."""
     parts = _both(a, b)
     absent = tuple({id(one): one for part in parts for one in part.absent}.values())

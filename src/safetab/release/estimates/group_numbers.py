@@ -47,7 +47,7 @@ from safetab.release.files.release_folder import ReleaseFolder
 from safetab.release.files.release_universe import ReleaseLevel
 
 Row = dict[str, Any]
-Texts = Sequence[str]
+_Texts = Sequence[str]
 
 _TEXTS = (
     "region_id", "iteration_code", "table", "table_id", "status", "rule", "donor_geography_level", "donor_region_id",
@@ -76,17 +76,17 @@ class NumberRows:
         return [] if file is None else self._found(file, conditions)
 
     def totals(
-        self, level: PopulationGroupLevel, region_ids: Texts, codes: Texts | None, family: TableFamily
+        self, level: PopulationGroupLevel, region_ids: _Texts, codes: _Texts | None, family: TableFamily
     ) -> list[Row]:
         """The totals of some entities and iterations, sorted by region and iteration."""
         file = self._file(level, family)
         if file is None:
             return []
-        conditions: dict[str, Texts] = {"table_id": self._product.total_table_ids, "region_id": region_ids}
+        conditions: dict[str, _Texts] = {"table_id": self._product.total_table_ids, "region_id": region_ids}
         conditions |= {} if codes is None else {"iteration_code": codes}
         return [row for row in self._found(file, conditions) if row["line"] == TOTAL_LINE]
 
-    def _found(self, file: NumbersReader, conditions: Mapping[str, Texts]) -> list[Row]:
+    def _found(self, file: NumbersReader, conditions: Mapping[str, _Texts]) -> list[Row]:
         """The rows with one of the given values in each column, which include region_id.
 
         Raises InvalidInput if a release can't have such a table, line, donor or number.

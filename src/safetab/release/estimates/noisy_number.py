@@ -23,7 +23,7 @@ from safetab.release.estimates.tables import Bar, percent
 from safetab.release.files.group_statuses import NOT_IN_FILES
 from safetab.release.files.release_universe import ReleaseLevel
 
-Number = int | float
+_Number = int | float
 
 SELECTION_NOTE = (
     "small totals are shown only above a threshold, so that shown ones tend to be too large;"
@@ -42,7 +42,7 @@ class NoisyNumber(Tabular):
     _least: Fraction | None = None  # no end of the interval is below it
 
     @property
-    def value(self) -> Number:
+    def value(self) -> _Number:
         """The number: an int, or a float if it is not whole."""
         return as_number(self.exact_value)
 
@@ -57,7 +57,7 @@ class NoisyNumber(Tabular):
         return self.noise.variance
 
     @cached_property
-    def margin_of_error(self) -> Number:
+    def margin_of_error(self) -> _Number:
         """The margin of error at the number's confidence, without noise that cancels.
 
         Selection is considered in the interval only.
@@ -65,7 +65,7 @@ class NoisyNumber(Tabular):
         return as_number(self.noise.margin_of_error(self.confidence))
 
     @checks_arguments
-    def margin_at(self, confidence: float | str) -> Number:
+    def margin_at(self, confidence: float | str) -> _Number:
         """The margin of error at another confidence.
 
         Args:
@@ -84,7 +84,7 @@ class NoisyNumber(Tabular):
         return interval_of(self.exact_value, self.form, self.confidence, self._least)
 
     @property
-    def interval(self) -> tuple[Number, Number]:
+    def interval(self) -> tuple[_Number, _Number]:
         """An interval that holds the truth at the confidence, if `holds_confidence`. Only differences go below 0."""
         return as_number(self._interval.low), as_number(self._interval.high)
 
@@ -120,7 +120,7 @@ class Counted:
         return f"{people}, {self.line.words}" if self.line.words else people
 
 
-def as_number(exact: Fraction) -> Number:
+def as_number(exact: Fraction) -> _Number:
     """The fraction as an int if it is whole, else as a float."""
     return int(exact) if exact.denominator == 1 else float(exact)
 
@@ -170,7 +170,7 @@ def interval_words(confidence: Fraction) -> str:
     return f"the lines are {percent(confidence)} intervals"
 
 
-def shown(number: Number) -> str:
+def shown(number: _Number) -> str:
     """The number with thousands separators, and one decimal if it is not whole."""
     return f"{number:,}" if isinstance(number, int) else f"{number:,.1f}"
 

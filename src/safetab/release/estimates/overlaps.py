@@ -12,8 +12,8 @@ from safetab.release.estimates.noise import LinearForm
 from safetab.release.estimates.noisy_number import Counted
 from safetab.release.files.release_universe import Universe
 
-Regions = dict[AreaLevel, set[str]]
-RegionsOfLevel = tuple[AreaLevel, set[str]]
+_Regions = dict[AreaLevel, set[str]]
+_RegionsOfLevel = tuple[AreaLevel, set[str]]
 
 
 def overlap_notes(universe: Universe, counted: Sequence[Counted], form: LinearForm) -> list[str]:
@@ -24,11 +24,11 @@ def overlap_notes(universe: Universe, counted: Sequence[Counted], form: LinearFo
             "a measurement is in this sum more than once (the same number twice, or a copy and its donor): its people"
             " are counted more than once"
         )
-    regions: dict[CharacteristicIteration, Regions] = defaultdict(lambda: defaultdict(set))
+    regions: dict[CharacteristicIteration, _Regions] = defaultdict(lambda: defaultdict(set))
     for one in counted:
         regions[one.group][one.entity.geography].add(one.entity.region_id)
     notes += _overlapping_groups(universe, regions)
-    areas: Regions = defaultdict(set)
+    areas: _Regions = defaultdict(set)
     for of_group in regions.values():
         for level, ids in of_group.items():
             areas[level] |= ids
@@ -39,7 +39,7 @@ def overlap_notes(universe: Universe, counted: Sequence[Counted], form: LinearFo
     return notes
 
 
-def _overlapping_groups(universe: Universe, regions: dict[CharacteristicIteration, Regions]) -> list[str]:
+def _overlapping_groups(universe: Universe, regions: dict[CharacteristicIteration, _Regions]) -> list[str]:
     overlapping = [(a, b) for a, b in combinations(regions, 2) if groups_overlap(universe, a, b)]
     pairs = [(a, b) for a, b in overlapping if _share_an_area(universe, regions[a], regions[b])]
     if not pairs:
@@ -59,11 +59,11 @@ def groups_overlap(universe: Universe, a: CharacteristicIteration, b: Characteri
     return {a.kind.members, b.kind.members} == {Members.ANY} and not classification.has_one_answer
 
 
-def _share_an_area(universe: Universe, a: Regions, b: Regions) -> bool:
+def _share_an_area(universe: Universe, a: _Regions, b: _Regions) -> bool:
     return any(areas_overlap(universe, one, other) for one, other in product(a.items(), b.items()))
 
 
-def areas_overlap(universe: Universe, a: RegionsOfLevel, b: RegionsOfLevel) -> bool:
+def areas_overlap(universe: Universe, a: _RegionsOfLevel, b: _RegionsOfLevel) -> bool:
     """Whether areas of two levels may share people, by the smallest kind of area that is around both."""
     (level, ids), (other, other_ids) = a, b
     if level == other:

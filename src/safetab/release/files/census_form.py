@@ -56,11 +56,11 @@ def write_census_form(opened: ReleaseFolder, output: Path) -> dict[str, int]:
         rows[f"{table_id}.csv"] = _write_table(opened, lines, output / f"{table_id}.csv")
     popgroups = [Popgroup(iteration.code, iteration.name, iteration) for iteration in universe.lists.iterations]
     write_popgroups(output, popgroups, universe.lists)
-    rules, below = opened.facts.options.rules, BelowZero.SHOWN
+    rules, below = opened.facts.options.rules, _BelowZero.SHOWN
     if ReleaseRule.CLAMP_NEGATIVES in rules or not universe.allow_negative_counts:
-        below = BelowZero.AS_ZERO
+        below = _BelowZero.AS_ZERO
     elif ReleaseRule.WITHHOLD_NEGATIVES in rules:
-        below = BelowZero.WITHHELD
+        below = _BelowZero.WITHHELD
     _write_columns(product, below, output / COLUMNS_FILE)
     _write_census_readme(opened, below, output / README_FILE)
     return rows
@@ -159,7 +159,7 @@ _BELOW_0 = "BELOW_0"
 _COLUMNS = ("COLUMN", "MARGIN_COLUMN", "TABLE", "TITLE", "LINE", "STUB", "WHO", _BELOW_0)
 
 
-class BelowZero(Enum):
+class _BelowZero(Enum):
     """What is shown where noise made a number negative. The file holds the value."""
 
     SHOWN = "shown"
@@ -167,7 +167,7 @@ class BelowZero(Enum):
     WITHHELD = "withheld"
 
 
-def _write_columns(product: Product, below: BelowZero, path: Path) -> None:
+def _write_columns(product: Product, below: _BelowZero, path: Path) -> None:
     """Write columns.csv, which describes the columns of the tables."""
     title_of = {shape.table_id: shape.title for shape in product.shapes}
     rows: list[tuple[object, ...]] = []
@@ -183,7 +183,7 @@ def _says_that_it_is_clamped(path: Path) -> bool:
     """Whether a columns.csv says that numbers below 0 are shown as 0."""
     try:
         with path.open(encoding="utf-8", newline="") as file:
-            return any(row.get(_BELOW_0) == BelowZero.AS_ZERO.value for row in csv.DictReader(file))
+            return any(row.get(_BELOW_0) == _BelowZero.AS_ZERO.value for row in csv.DictReader(file))
     except (FileNotFoundError, UnicodeDecodeError, csv.Error):
         return False
 
@@ -217,9 +217,9 @@ def _folders(files: Iterable[Path]) -> list[Path]:
 
 
 _BELOW_ZERO_WORDS = {
-    BelowZero.SHOWN: "Every number has noise, and a number can be below 0.",
-    BelowZero.WITHHELD: "Every number has noise. Numbers below 0 are withheld.",
-    BelowZero.AS_ZERO: "Every number has noise. Numbers below 0 are shown as 0, which makes sums too large: where a 0"
+    _BelowZero.SHOWN: "Every number has noise, and a number can be below 0.",
+    _BelowZero.WITHHELD: "Every number has noise. Numbers below 0 are withheld.",
+    _BelowZero.AS_ZERO: "Every number has noise. Numbers below 0 are shown as 0, which makes sums too large: where a 0"
     " stands, the margin is that of the number before.",
 }
 _SELECTED = (
@@ -230,7 +230,7 @@ _SELECTED = (
 _EXAMPLE_LINE = 3
 
 
-def _write_census_readme(opened: ReleaseFolder, below: BelowZero, path: Path) -> None:
+def _write_census_readme(opened: ReleaseFolder, below: _BelowZero, path: Path) -> None:
     """Write the README of a census-form export."""
     facts, product = opened.facts, opened.universe.product
     absence = f"{documents.absence_in_words(product)} It is not zero."

@@ -40,7 +40,7 @@ from safetab.release.files.universe_files import (
 )
 from safetab.release.outputs.pass_files import TEXT
 
-JsonObject = dict[str, object]
+_JsonObject = dict[str, object]
 _LEVEL_OF_FOLDER = "Geography level. It is in the name of the folder, geography_level=..., from which readers take it."
 _ABOUT_CENSUS = (
     "The specification of the census: its records, areas, groups, tables and privacy, by the program's keys."
@@ -59,7 +59,7 @@ _FOREIGN_KEYS = [
 ]
 
 
-def resources_of(universe: Universe, rows: Mapping[str, int], more: tuple[Column, ...] = ()) -> list[JsonObject]:
+def resources_of(universe: Universe, rows: Mapping[str, int], more: tuple[Column, ...] = ()) -> list[_JsonObject]:
     """The resources of the files in a release, given the number of rows of each.
 
     `more` has columns of the numbers beyond the usual ones.
@@ -83,7 +83,7 @@ def resources_of(universe: Universe, rows: Mapping[str, int], more: tuple[Column
 
 def csv_resources_of(
     universe: Universe, names: Iterable[str], within: str = "", more: tuple[Column, ...] = ()
-) -> list[JsonObject]:
+) -> list[_JsonObject]:
     """A resource for each CSV file whose name begins with `within`.
 
     Keys are those of the Parquet tables.
@@ -103,13 +103,13 @@ def csv_resources_of(
     return found
 
 
-def _tables_of(universe: Universe, more: tuple[Column, ...]) -> dict[str, tuple[str, tuple[Column, ...], JsonObject]]:
+def _tables_of(universe: Universe, more: tuple[Column, ...]) -> dict[str, tuple[str, tuple[Column, ...], _JsonObject]]:
     """The description, the columns and the key of each table, by its short name."""
     product, census = universe.product, universe.census
     columns = (geography_level_column(census), *number_columns(product, census), *more)
     about = "The numbers: one row for each line of each published table of each population group."
     key = ["geography_level", "region_id", "iteration_code", "table_id", "line"]
-    tables: dict[str, tuple[str, tuple[Column, ...], JsonObject]] = {
+    tables: dict[str, tuple[str, tuple[Column, ...], _JsonObject]] = {
         NUMBERS_FOLDER: (about, columns, {"primaryKey": key})
     }
     for name, described in universe_files(universe).items():
@@ -117,7 +117,9 @@ def _tables_of(universe: Universe, more: tuple[Column, ...]) -> dict[str, tuple[
     return tables
 
 
-def _resource(name: str, paths: list[str], description: str, columns: Iterable[Column], keys: JsonObject) -> JsonObject:
+def _resource(
+    name: str, paths: list[str], description: str, columns: Iterable[Column], keys: _JsonObject
+) -> _JsonObject:
     return {
         "name": name,
         "type": "table",
@@ -129,8 +131,8 @@ def _resource(name: str, paths: list[str], description: str, columns: Iterable[C
     }
 
 
-def _field(column: Column) -> JsonObject:
-    constraints: JsonObject = {"required": column.is_required}
+def _field(column: Column) -> _JsonObject:
+    constraints: _JsonObject = {"required": column.is_required}
     if column.values:
         constraints["enum"] = list(column.values)
     kind = "number" if pa.types.is_floating(column.type) else "string" if column.type == TEXT else "integer"

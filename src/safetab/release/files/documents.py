@@ -304,7 +304,7 @@ def privacy_as_json(universe: Universe, facts: ReleaseFacts, loss: JsonObject) -
         else "0 for the loss as stated",
         "loss": loss,
         "composition": _composition(universe),
-        "levels": [level_as_json(level, definition) for level in universe.levels],
+        "levels": [_level_as_json(level, definition) for level in universe.levels],
         "post_processing": "sums, suppression, margins of error, coterminous copies and withholding rules use published"
         " noisy numbers and public lists alone, and cost nothing",
         "not_covered": "further releases about the same people add to the loss",
@@ -348,7 +348,7 @@ def _made_by(universe: Universe, facts: ReleaseFacts) -> JsonObject:
     return {"name": f"{product.name} {name}", "software": software | {"algorithm": product.source}}
 
 
-def level_as_json(level: ReleaseLevel, definition: PrivacyDefinition) -> JsonObject:
+def _level_as_json(level: ReleaseLevel, definition: PrivacyDefinition) -> JsonObject:
     """What privacy.json says about one level."""
     design = level.design
     parameter = "sigma_squared" if definition is PrivacyDefinition.ZCDP else "scale"

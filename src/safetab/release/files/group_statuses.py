@@ -31,7 +31,7 @@ SUPPRESSED = "suppressed"
 NOT_SELECTED = "no published total"
 NOT_IN_FILES = "not in the files"
 NOT_TABULATED = "not tabulated"
-STATUSES_OF_GROUPS = (PUBLISHED, COPIED, WITHHELD, SUPPRESSED, NOT_SELECTED, NOT_IN_FILES, NOT_TABULATED)
+_STATUSES_OF_GROUPS = (PUBLISHED, COPIED, WITHHELD, SUPPRESSED, NOT_SELECTED, NOT_IN_FILES, NOT_TABULATED)
 
 _ABSENT = {
     Selector.NOISY_STAGE_1: SUPPRESSED,
@@ -147,7 +147,7 @@ def _batch(
     universe = release.universe
     absent = [universe.why_not_tabulated(geography, each, part.family) for each in iterations]
     if_absent = absent_status(universe.product, release.facts.origin)
-    status = np.array([STATUSES_OF_GROUPS.index(if_absent if why is None else NOT_TABULATED) for why in absent])
+    status = np.array([_STATUSES_OF_GROUPS.index(if_absent if why is None else NOT_TABULATED) for why in absent])
     reason = np.array([-1 if why is None else universe.reasons.index(why) for why in absent])
     row_status, row_reason = status[iteration], reason[iteration]
     shape, donor_level, donor = np.full((3, len(entity)), UNKNOWN, dtype=np.int64)
@@ -174,7 +174,7 @@ def _batch(
         "region_name": texts([part.entities.names[position] for position in part.positions], entity),
         "iteration_code": texts([each.code for each in iterations], iteration),
         "iteration_name": texts([each.name for each in iterations], iteration),
-        "status": texts(STATUSES_OF_GROUPS, row_status),
+        "status": texts(_STATUSES_OF_GROUPS, row_status),
         "reason": texts([*universe.reasons, *(rule.value for rule in RULES)], row_reason),
         "table": texts([each.label for each in part.family.shapes], shape),
         "donor_geography_level": texts([each.label for each in levels], donor_level),

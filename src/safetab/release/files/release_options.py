@@ -126,7 +126,7 @@ class ReleaseRequest:
     def options(self) -> ReleaseOptions:
         """The options. Raises InvalidInput with every problem that doesn't depend on the census."""
         findings = FindingsOf("the command")
-        confidence, rules = confidence_of(self.confidence, findings), rules_of(self.rules, findings)
+        confidence, rules = confidence_of(self.confidence, findings), _rules_of(self.rules, findings)
         names = () if self.order is None else tuple(name.strip() for name in self.order.split(","))
         for option, is_given in (("--order", self.order is not None), ("--copy-all", self.copy_all)):
             if is_given and not self.coterminous:
@@ -149,7 +149,7 @@ def confidence_of(text: str, findings: FindingsOf) -> Fraction:
     return confidence
 
 
-def rules_of(names: Collection[str], findings: FindingsOf) -> tuple[ReleaseRule, ...]:
+def _rules_of(names: Collection[str], findings: FindingsOf) -> tuple[ReleaseRule, ...]:
     """The distinct rules with these names, in the order in which they are applied."""
     known = {rule.value: rule for rule in ReleaseRule}
     unknown = sorted(set(names) - set(known))

@@ -23,7 +23,7 @@ from safetab.model.products.product import Product, TableFamily
 from safetab.model.specification.values import Specification
 from safetab.release.files.release_options import partner_codes
 
-EntityNames = Mapping[tuple[AreaLevel, str], str]
+_EntityNames = Mapping[tuple[AreaLevel, str], str]
 """Names by geography level and id, as files write it."""
 
 
@@ -49,7 +49,7 @@ class Entities:
         return pa.array(self.region_ids, pa.string()), pa.array(self.names, pa.string())
 
 
-class IterationColumns(NamedTuple):
+class _IterationColumns(NamedTuple):
     """The columns that files have for the iterations of a level, as Arrow arrays."""
 
     codes: pa.Array
@@ -162,15 +162,15 @@ class Universe:
         return self.level_of(geography, iteration.level, family).why_not_tabulated(iteration)
 
     @cached_property
-    def iteration_columns(self) -> Mapping[GroupLevel, IterationColumns]:
+    def iteration_columns(self) -> Mapping[GroupLevel, _IterationColumns]:
         """The columns of the iterations of each iteration level that a level of this universe has."""
         columns = {}
         for iterations in dict.fromkeys(level.level.iterations for level in self.levels):
-            listed = iterations_of_level(self.lists, iterations)
+            listed = _iterations_of_level(self.lists, iterations)
             codes = pa.array([iteration.code for iteration in listed], pa.string())
             names = pa.array([iteration.name for iteration in listed], pa.string())
             kinds = pa.array([iteration.kind.name for iteration in listed], pa.string()).dictionary_encode()
-            columns[iterations] = IterationColumns(codes, names, kinds)
+            columns[iterations] = _IterationColumns(codes, names, kinds)
         return columns
 
     def parents(self, level: AreaLevel, kind: AreaKind) -> Integers:
@@ -260,7 +260,7 @@ class Universe:
         return tuple(level for level in self.levels if level.geography.tabulation_pass == tabulation_pass)
 
 
-def universe_of_run(plan: RunPlan, geography_of_pass: Mapping[Pass, Areas], names: EntityNames) -> Universe:
+def universe_of_run(plan: RunPlan, geography_of_pass: Mapping[Pass, Areas], names: _EntityNames) -> Universe:
     """The universe of a run's plan and geography."""
     entities, around = {}, {}
     for level in dict.fromkeys(level.geography for level in plan.config.levels):
@@ -293,18 +293,18 @@ def release_levels(
     """The levels with these designs, each with its iterations and an index of its possible groups."""
     levels = []
     for design in designs:
-        iterations = iterations_of_level(lists, design.level.iterations)
+        iterations = _iterations_of_level(lists, design.level.iterations)
         index = ReleaseIndex(len(entities[design.level.geography]), len(iterations))
         levels.append(ReleaseLevel(design, iterations, index))
     return tuple(levels)
 
 
-def iterations_of_level(lists: PublicLists, level: GroupLevel) -> tuple[CharacteristicIteration, ...]:
+def _iterations_of_level(lists: PublicLists, level: GroupLevel) -> tuple[CharacteristicIteration, ...]:
     """The listed iterations of a level, sorted by code."""
     return tuple(iteration for iteration in lists.iterations if iteration.level == level)
 
 
-def named_entities(ids: Integers, level: AreaLevel, names: EntityNames) -> Entities:
+def named_entities(ids: Integers, level: AreaLevel, names: _EntityNames) -> Entities:
     """The entities of a level with these rising ids. One without a name gets its id as its name."""
     shown = tuple(level.kind.ids.text(entity) for entity in ids.tolist())
     return Entities(ids, shown, tuple(names.get((level, region), region) for region in shown))

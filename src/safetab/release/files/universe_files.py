@@ -55,7 +55,7 @@ _PARENT_COLUMNS = (
 )
 _GROUP_COLUMNS = ("iteration_code", "iteration_name", "iteration_level", "iteration_kind", "list")
 _Row = dict[str, object]
-Described = tuple[str, tuple[Column, ...]]
+_Described = tuple[str, tuple[Column, ...]]
 """What a file describes, and its columns."""
 
 
@@ -64,7 +64,7 @@ def geography_level_column(census: Census) -> Column:
     return Column("geography_level", TEXT, "Geography level.", values=tuple(one.label for one in census.area_levels))
 
 
-def universe_files(universe: Universe) -> dict[str, Described]:
+def universe_files(universe: Universe) -> dict[str, _Described]:
     """What each file of the universe describes, and its columns. Only some releases have the last file.
 
     The columns of the levels include the thresholds of the product's shapes. Entities name the area

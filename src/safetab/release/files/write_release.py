@@ -55,13 +55,13 @@ class NumbersWriter:
         if not self._options.change_numbers:
             self.write_levels(tabulation_pass, sets, None)
             return
-        tables = AfterStepsTables(self._output, tabulation_pass, self._universe, self._kinds)
+        tables = _AfterStepsTables(self._output, tabulation_pass, self._universe, self._kinds)
         with closing_without_masking(tables) as after_steps:
             self.write_levels(tabulation_pass, sets, after_steps)
         self.rows_after_steps |= after_steps.rows
 
     def write_levels(
-        self, tabulation_pass: Pass, sets: Sequence[CoterminousSet] | None, after_steps: AfterStepsTables | None
+        self, tabulation_pass: Pass, sets: Sequence[CoterminousSet] | None, after_steps: _AfterStepsTables | None
     ) -> None:
         """Write every level that has groups: its own, and those that coterminous sets copy to it."""
         path = self._output / "measurements" / f"{tabulation_pass.name}.parquet"
@@ -93,7 +93,7 @@ class NumbersWriter:
         return NumberFile(self._output / RELEASE_FOLDER / numbers_file(level.design), columns)
 
     def _write_level(
-        self, number: int, own: Iterator[PublishedGroups], more: PublishedGroups, after_steps: AfterStepsTables | None
+        self, number: int, own: Iterator[PublishedGroups], more: PublishedGroups, after_steps: _AfterStepsTables | None
     ) -> None:
         """Write the numbers of one level, and its tables if steps change them."""
         level = self._universe.levels[number]
@@ -148,7 +148,7 @@ AFTER_STEPS_README = "README.txt"
 _NOT_THERE = -1
 
 
-class AfterStepsTables:
+class _AfterStepsTables:
     """The table files of one pass, written level by level."""
 
     def __init__(self, output: Path, tabulation_pass: Pass, universe: Universe, kinds: NumberKinds) -> None:

@@ -83,7 +83,7 @@ def _names_of_manifest(out: Path) -> Container[str]:
     return {MANIFEST_FILE, *ADDED_LATER, *manifest["outputs"], *manifest.get("documents", ())}
 
 
-OUTPUT_OF_RUN = EarlierOutput(MANIFEST_FILE, _names_of_manifest)
+_OUTPUT_OF_RUN = EarlierOutput(MANIFEST_FILE, _names_of_manifest)
 
 
 _REPLACED = "replaced"
@@ -95,7 +95,7 @@ def output_findings(
     inputs: Iterable[Path],
     *,
     overwrite: bool,
-    earlier: EarlierOutput = OUTPUT_OF_RUN,
+    earlier: EarlierOutput = _OUTPUT_OF_RUN,
     kept: Iterable[Path] = (),
 ) -> tuple[Finding, ...]:
     """Why an output can't be written there without harm, as far as is known beforehand.
@@ -105,7 +105,7 @@ def output_findings(
     earlier output is replaced if it is of the same kind and holds nothing else.
     """
     try:
-        restore_replaced(out)
+        _restore_replaced(out)
         read = tuple(inputs)
         message = _why_misplaced(out, read, (*read, *kept)) or _why_not(out, overwrite=overwrite, earlier=earlier)
     except OSError as error:
@@ -161,7 +161,7 @@ def whole_output(out: Path, *, overwrite: bool) -> Iterator[Path]:
     meanwhile stays, and this fails. Once the new output is in place nothing fails any more, and the
     next run removes what could not be removed.
     """
-    restore_replaced(out)
+    _restore_replaced(out)
     with suppress(LeftBehind), locked_folder(out.parent, _prefix(out)) as folder:
         output = folder / "output"
         output.mkdir()
@@ -240,7 +240,7 @@ def only_writer(out: Path) -> Iterator[None]:
         yield
 
 
-def restore_replaced(out: Path) -> None:
+def _restore_replaced(out: Path) -> None:
     """Remove what killed runs left beside `out`, and put back an output that one had moved aside."""
 
     def put_back(folder: Path) -> None:

@@ -95,7 +95,7 @@ class TextsAt:
         return _dictionary_array(indices, distinct.dictionary)
 
 
-class GroupColumns:
+class _GroupColumns:
     """The columns that say which group a row is about."""
 
     def __init__(self, plan: LevelPlan) -> None:
@@ -124,7 +124,7 @@ class TableFile:
         self._file.write(f"{layout.header}\n".encode())
         self.rows = 0
 
-    def write(self, measurements: Measurements, groups: GroupColumns, *, allow_negative: bool) -> None:
+    def write(self, measurements: Measurements, groups: _GroupColumns, *, allow_negative: bool) -> None:
         """Append the rows of these groups, sorted by index, each in the shape that it got."""
         shapes = [shape for shape in measurements.values if self._layout.folder in shape.file_rows]
         if not shapes:
@@ -176,7 +176,7 @@ class PassFiles:
         self._files = {path: TableFile(output / path, layout) for path, layout in layouts.items()}
         self._measurements_name = f"measurements/{name}.parquet"
         self._measurements = MeasurementFile(output / self._measurements_name, config.product)
-        self._groups: GroupColumns | None = None
+        self._groups: _GroupColumns | None = None
         self._level: LevelPlan | None = None
 
     @property
@@ -188,7 +188,7 @@ class PassFiles:
     def write(self, measurements: Measurements) -> None:
         """Append some measurements to all files."""
         if self._groups is None or self._level is not measurements.plan:
-            self._groups, self._level = GroupColumns(measurements.plan), measurements.plan
+            self._groups, self._level = _GroupColumns(measurements.plan), measurements.plan
         for file in self._files.values():
             file.write(measurements, self._groups, allow_negative=self._allow_negative)
         self._measurements.write(measurements, self._groups)
@@ -229,7 +229,7 @@ class MeasurementFile:
         self._waiting = self._schema.empty_table()
         self.rows = 0
 
-    def write(self, measurements: Measurements, groups: GroupColumns) -> None:
+    def write(self, measurements: Measurements, groups: _GroupColumns) -> None:
         """Append the noisy numbers of some groups."""
         self._waiting = pa.concat_tables([self._waiting, _rows_of(measurements, groups, self._schema)])
         while len(self._waiting) >= _ROWS_OF_A_GROUP:
@@ -251,7 +251,7 @@ _Part = tuple[Stage, Shape, Integers, Integers]
 """A stage, a shape, the indices of groups, and a row of noisy numbers for each of them."""
 
 
-def _rows_of(measurements: Measurements, groups: GroupColumns, schema: pa.Schema) -> pa.Table:
+def _rows_of(measurements: Measurements, groups: _GroupColumns, schema: pa.Schema) -> pa.Table:
     """The rows of groups by ascending index: the stage-1 total, then the total or the cells."""
     parts = list(_parts_of(measurements))
     ends = np.cumsum([shape.cells for _, shape, _, _ in parts])

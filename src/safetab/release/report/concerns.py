@@ -21,7 +21,7 @@ _EXAMPLES = 3
 _TEXTS = package_data("safetab.release.report", "texts.toml")
 
 
-class Urgency(Enum):
+class _Urgency(Enum):
     """How urgent a point is, most urgent first. The value is the word on the page."""
 
     STOP = "Stop"
@@ -33,35 +33,35 @@ class Urgency(Enum):
 class Concern:
     """A headline, what it means, and the places where it holds."""
 
-    urgency: Urgency
+    urgency: _Urgency
     headline: str
     meaning: str
     where: tuple[str, ...] = ()
 
 
-Concerns = Sequence[Concern]
+_Concerns = Sequence[Concern]
 
 
 def concerns_of(release: ReleaseSummary) -> tuple[Concern, ...]:
     """All points to check, most urgent first. Empty if nothing stands out."""
     checks = _CHECKS if release.facts.origin is None else [one for one in _CHECKS if one not in _FOR_CURATORS]
     found = [concern for check in checks for concern in check(release)]
-    return tuple(sorted(found, key=lambda concern: list(Urgency).index(concern.urgency)))
+    return tuple(sorted(found, key=lambda concern: list(_Urgency).index(concern.urgency)))
 
 
-def _not_for_release(release: ReleaseSummary) -> Concerns:
+def _not_for_release(release: ReleaseSummary) -> _Concerns:
     status = release.facts.status
-    return [] if status.is_for_release else [Concern(Urgency.STOP, "This is not for release", status.sentence)]
+    return [] if status.is_for_release else [Concern(_Urgency.STOP, "This is not for release", status.sentence)]
 
 
-def _levels_without_protection(release: ReleaseSummary) -> Concerns:
+def _levels_without_protection(release: ReleaseSummary) -> _Concerns:
     where = [level_name(level.facts) for level in release.measured_levels if not level.design.is_protected]
     meaning = "The noise there is 0 more than half the time, so most numbers are exact counts."
     meaning += " Real people would be exposed."
-    return _about_levels(release, "without protection", meaning, where, Urgency.STOP)
+    return _about_levels(release, "without protection", meaning, where, _Urgency.STOP)
 
 
-def _far_above_2020(release: ReleaseSummary) -> Concerns:
+def _far_above_2020(release: ReleaseSummary) -> _Concerns:
     """A total or levels whose loss is many times that of the 2020 release."""
     definition, product = release.universe.definition, release.universe.product
     if product.reference is None:
@@ -74,20 +74,20 @@ def _far_above_2020(release: ReleaseSummary) -> Concerns:
     headline = f"The privacy loss is far above that of the {product.reference.name}"
     if total is not None:
         meaning = f"{total} {meaning}"
-    return [Concern(Urgency.LOOK, headline, meaning, tuple(where))] if total is not None or where else []
+    return [Concern(_Urgency.LOOK, headline, meaning, tuple(where))] if total is not None or where else []
 
 
-def _beyond_protection(release: ReleaseSummary) -> Concerns:
+def _beyond_protection(release: ReleaseSummary) -> _Concerns:
     """A total whose loss leaves almost no doubt about anybody's presence, where no reference says so."""
     definition, product = release.universe.definition, release.universe.product
     total = release.loss.unbounded
     sentence = beyond_protection(product, definition, total)
     if sentence is None or total_far_above(product, definition, total) is not None:
         return []
-    return [Concern(Urgency.LOOK, "The privacy loss is beyond any protection", f"{sentence} Was this loss intended?")]
+    return [Concern(_Urgency.LOOK, "The privacy loss is beyond any protection", f"{sentence} Was this loss intended?")]
 
 
-def _levels_without_groups(release: ReleaseSummary) -> Concerns:
+def _levels_without_groups(release: ReleaseSummary) -> _Concerns:
     """Levels that spent budget without publishing any group."""
     empty = [level for level in release.measured_levels if level.possible_groups and not level.shown_groups]
     why = _TEXTS["why_nothing"][release.universe.product.selector.value]
@@ -96,13 +96,13 @@ def _levels_without_groups(release: ReleaseSummary) -> Concerns:
     return _about_levels(release, "with a budget but no published group", meaning, where)
 
 
-def _levels_without_entities(release: ReleaseSummary) -> Concerns:
+def _levels_without_entities(release: ReleaseSummary) -> _Concerns:
     """Levels whose budget counts although nothing was measured with it."""
     where = [level_name(level.facts) for level in release.levels if level.design.budget and not level.possible_groups]
     return _about_levels(release, "with a budget but nothing to measure", _TEXTS["nothing_to_measure"], where)
 
 
-def _thresholds_within_noise(release: ReleaseSummary) -> Concerns:
+def _thresholds_within_noise(release: ReleaseSummary) -> _Concerns:
     """Levels that publish many empty groups because T is below the margin of error."""
     where = []
     for level in release.measured_levels:
@@ -116,7 +116,7 @@ def _thresholds_within_noise(release: ReleaseSummary) -> Concerns:
     return _about_levels(release, "where the suppression threshold is within the noise", meaning, where)
 
 
-def _no_suppression(release: ReleaseSummary) -> Concerns:
+def _no_suppression(release: ReleaseSummary) -> _Concerns:
     below = [level for level in release.measured_levels if level.facts.geography.kind.suppresses]
     where = [level_name(level.facts) for level in below if level.publishes_every_group]
     meaning = "Every group gets a number there, and nearly all of these groups are empty."
@@ -124,7 +124,7 @@ def _no_suppression(release: ReleaseSummary) -> Concerns:
     return _about_levels(release, f"{words.below_short or words.below} where nothing is suppressed", meaning, where)
 
 
-def _many_empty(release: ReleaseSummary) -> Concerns:
+def _many_empty(release: ReleaseSummary) -> _Concerns:
     """Levels whose published groups may be empty in large part."""
     where = []
     for level in release.measured_levels:
@@ -136,16 +136,16 @@ def _many_empty(release: ReleaseSummary) -> Concerns:
     return _about_levels(release, "where many published groups may be empty", meaning, where)
 
 
-def _totals_that_may_be_zero(release: ReleaseSummary) -> Concerns:
+def _totals_that_may_be_zero(release: ReleaseSummary) -> _Concerns:
     found = _counted(release, lambda level: level.totals_that_may_be_zero)
     count = _sum(found)
     share = percent(count, sum(level.shown_totals for level in release.levels))
     meaning = _TEXTS["may_be_zero"].format(share=share, confidence=release.confidence_text)
     where = tuple(f"{level_name(level.facts)}: {counted:,} of {level.shown_totals:,}" for level, counted in found)
-    return [Concern(Urgency.LOOK, f"{count:,} published totals may be zero", meaning, where)] if found else []
+    return [Concern(_Urgency.LOOK, f"{count:,} published totals may be zero", meaning, where)] if found else []
 
 
-def _negative(release: ReleaseSummary) -> Concerns:
+def _negative(release: ReleaseSummary) -> _Concerns:
     """Levels with numbers below zero, which readers may not expect."""
     found = _counted(release, lambda level: int(level.negative.sum()))
     where = []
@@ -155,10 +155,10 @@ def _negative(release: ReleaseSummary) -> Concerns:
     headline = f"{_sum(found):,} totals and cells of {release.detail} are below zero"
     meaning = "This is what was measured: zero or a small number, plus noise."
     meaning += " Explain it to readers, and keep these numbers in sums."
-    return [Concern(Urgency.LOOK, headline, meaning, tuple(where))] if found else []
+    return [Concern(_Urgency.LOOK, headline, meaning, tuple(where))] if found else []
 
 
-def _alone_above_partner(release: ReleaseSummary) -> Concerns:
+def _alone_above_partner(release: ReleaseSummary) -> _Concerns:
     """Pairs of groups whose order noise has reversed, with the widest examples."""
     found = _counted(release, lambda level: level.pairs.above)
     by_level = [f"{level_name(level.facts)}: {above:,} of {level.pairs.compared:,} pairs" for level, above in found]
@@ -173,7 +173,7 @@ def _alone_above_partner(release: ReleaseSummary) -> Concerns:
         headline = f"Pairs in which {only} came out larger than {any_}: {_sum(found):,}"
     meaning = _TEXTS["only_above_any"].format(only=only, any=any_)
     widest = [_pair_in_words(release, level, pair) for level, pair in examples[:_EXAMPLES]]
-    return [Concern(Urgency.LOOK, headline, meaning, (*by_level, *widest))]
+    return [Concern(_Urgency.LOOK, headline, meaning, (*by_level, *widest))]
 
 
 def _only_and_any(release: ReleaseSummary) -> tuple[str, str]:
@@ -198,15 +198,15 @@ def _pair_in_words(release: ReleaseSummary, level: LevelSummary, pair: PairAbove
     return joined([*where, f": {pair.alone_count:,} {only}, {pair.partner_count:,} {any_}"])
 
 
-def _clamped(release: ReleaseSummary) -> Concerns:
+def _clamped(release: ReleaseSummary) -> _Concerns:
     """A note if the release shows no negative numbers."""
     if release.universe.allow_negative_counts:
         return []
     meaning = _TEXTS["clamped"].format(detail=release.detail)
-    return [Concern(Urgency.KNOW, "Numbers below zero were raised to zero", meaning)]
+    return [Concern(_Urgency.KNOW, "Numbers below zero were raised to zero", meaning)]
 
 
-def _rules(release: ReleaseSummary) -> Concerns:
+def _rules(release: ReleaseSummary) -> _Concerns:
     """One note for each release rule that changed or withheld numbers."""
     concerns = []
     for number, rule in enumerate(RULES):
@@ -215,18 +215,18 @@ def _rules(release: ReleaseSummary) -> Concerns:
             headline = f"The rule {rule.value} acted on {_sum(found):,} numbers"
             does = rule.explained(release.universe.census.words)
             meaning = f"With it, {does}. It prevents misreading and does nothing for privacy."
-            concerns.append(Concern(Urgency.KNOW, headline, meaning, _levels_with_counts(found)))
+            concerns.append(Concern(_Urgency.KNOW, headline, meaning, _levels_with_counts(found)))
     return concerns
 
 
-def _copied_beyond(release: ReleaseSummary) -> Concerns:
+def _copied_beyond(release: ReleaseSummary) -> _Concerns:
     found = _counted(release, lambda level: level.copied_beyond)
     headline = f"{_sum(found):,} copied groups that their level does not tabulate"
     meaning = "They were copied because --copy-all asked for it."
-    return [Concern(Urgency.KNOW, headline, meaning, _levels_with_counts(found))] if found else []
+    return [Concern(_Urgency.KNOW, headline, meaning, _levels_with_counts(found))] if found else []
 
 
-_CHECKS: tuple[Callable[[ReleaseSummary], Concerns], ...] = (
+_CHECKS: tuple[Callable[[ReleaseSummary], _Concerns], ...] = (
     _not_for_release, _levels_without_protection, _far_above_2020, _beyond_protection, _levels_without_groups,
     _levels_without_entities, _no_suppression, _thresholds_within_noise, _many_empty,
     _totals_that_may_be_zero, _negative, _alone_above_partner, _clamped, _rules, _copied_beyond,
@@ -236,8 +236,8 @@ _FOR_CURATORS = (_far_above_2020, _beyond_protection, _levels_without_groups, _l
 
 
 def _about_levels(
-    release: ReleaseSummary, ending: str, meaning: str, where: Sequence[str], urgency: Urgency = Urgency.LOOK
-) -> Concerns:
+    release: ReleaseSummary, ending: str, meaning: str, where: Sequence[str], urgency: _Urgency = _Urgency.LOOK
+) -> _Concerns:
     """A concern whose headline counts the levels in `where`, or none if there are no such levels."""
     several_families = release.universe.product.has_several_families
     one, several = ("table family of a level", "table families of levels") if several_families else ("level", "levels")

@@ -157,14 +157,14 @@ def rounded_up(number: float) -> str:
 
 _BAR_WIDTH = 1000
 
-LevelCells = Callable[[LevelSummary], Sequence[str] | None]
+_LevelCells = Callable[[LevelSummary], Sequence[str] | None]
 """The cells of a level's row, as texts or whole td elements.
 
 A single text spans the row, and None leaves the row out.
 """
 
 
-def level_table(release: ReleaseSummary, caption: str, headings: Sequence[str], cells: LevelCells) -> Markup:
+def level_table(release: ReleaseSummary, caption: str, headings: Sequence[str], cells: _LevelCells) -> Markup:
     """A table with a row for each level, below the name of its pass if there are several passes."""
     bodies = []
     for tabulation_pass in release.universe.passes:

@@ -98,8 +98,8 @@ class PairTally:
 
 RELATIVE_MARGINS = (5, 10, 25, 50)
 """In percent: a number is in the first class whose share of it holds the distance to either end of its interval."""
-CLASSES = len(RELATIVE_MARGINS) + 2
-MAY_BE_ZERO = CLASSES - 1
+_CLASSES = len(RELATIVE_MARGINS) + 2
+MAY_BE_ZERO = _CLASSES - 1
 """The last class: numbers that a true zero does not contradict. The one before has the others that are wider."""
 
 TOTALS, CELLS = 0, 1
@@ -207,11 +207,11 @@ class LevelSummary:
         return selects and bool(self.design.stages) and self.design.suppression_threshold is None
 
 
-def level_summary(release: ReleaseFolder, facts: ReleaseLevel) -> LevelSummary:
+def _level_summary(release: ReleaseFolder, facts: ReleaseLevel) -> LevelSummary:
     """Raises InvalidInput if the level's file is damaged."""
     entities, shapes = len(release.universe.entities[facts.geography]), len(facts.family.shapes)
     groups = np.zeros((len(facts.iterations), len(STATUSES), shapes), dtype=np.int64)
-    precision = np.zeros((_NEITHER + 1, shapes, CLASSES), dtype=np.int64)
+    precision = np.zeros((_NEITHER + 1, shapes, _CLASSES), dtype=np.int64)
     negative, ruled = np.zeros(_NEITHER + 1, dtype=np.int64), np.zeros(len(RULES), dtype=np.int64)
     rows, pairs = 0, PairTally(release.universe, facts)
     file = release.open_numbers(facts)
@@ -316,6 +316,6 @@ class ReleaseSummary:
 
 def release_summary(release: ReleaseFolder) -> ReleaseSummary:
     """Count a release, its levels in parallel. Raises InvalidInput if a file of the release is damaged."""
-    summaries = (partial(level_summary, release, facts) for facts in release.universe.levels)
+    summaries = (partial(_level_summary, release, facts) for facts in release.universe.levels)
     levels = tuple(results_in_threads(summaries, pa.cpu_count()))
     return ReleaseSummary(release.facts, release.universe, levels)

@@ -29,13 +29,13 @@ from safetab.release.report.concerns import Concern, concern_list, concerns_of
 from safetab.release.report.release_summary import LevelSummary, ReleaseSummary, release_summary
 
 _TEXTS: Mapping[str, str] = package_data("safetab.release.report", "texts.toml")
-SYMBOLS = {PrivacyDefinition.ZCDP: "\N{GREEK SMALL LETTER RHO}", PrivacyDefinition.PURE_DP: "ε"}
+_SYMBOLS = {PrivacyDefinition.ZCDP: "\N{GREEK SMALL LETTER RHO}", PrivacyDefinition.PURE_DP: "ε"}
 _DELTAS = ("1e-05", "1e-10", "1e-15")
-SHOWN_DELTA = "1e-10"
+_SHOWN_DELTA = "1e-10"
 _SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
-def cost_section(release: ReleaseSummary) -> page.Markup:
+def _cost_section(release: ReleaseSummary) -> page.Markup:
     """The privacy loss in words and as a table, and the budget of each level."""
     budgets = [_level_budgets(part) for part in release.by_family()]
     return page.joined([page.paragraphs(*_in_words(release)), _loss_table(release), *budgets])
@@ -45,7 +45,7 @@ def _in_words(release: ReleaseSummary) -> list[str]:
     """What the loss means, in sentences."""
     definition, loss, protected = release.universe.definition, release.loss, release.record.protected
     added, changed = neighbours_in_words(release.universe.product)
-    symbol = SYMBOLS[definition]
+    symbol = _SYMBOLS[definition]
     unprotected = [level for level in release.levels if not level.design.is_protected]
     words = [
         "Nobody is protected at levels whose noise is 0 more than half the time: the loss below is too large to limit"
@@ -60,7 +60,7 @@ def _in_words(release: ReleaseSummary) -> list[str]:
         " neighbours).",
     ]
     if definition is PrivacyDefinition.ZCDP:
-        epsilon, delta = loss_text(epsilons_by_delta(loss.unbounded)[SHOWN_DELTA]), power_of_ten(SHOWN_DELTA)
+        epsilon, delta = loss_text(epsilons_by_delta(loss.unbounded)[_SHOWN_DELTA]), _power_of_ten(_SHOWN_DELTA)
         words.append(_TEXTS["epsilon"].format(epsilon=epsilon, delta=delta, protected=protected))
     else:
         words += reference_words(release.universe.product, definition)
@@ -77,8 +77,8 @@ def _loss_table(release: ReleaseSummary) -> page.Markup:
     definition, product = release.universe.definition, release.universe.product
     is_zcdp = definition is PrivacyDefinition.ZCDP
     deltas = _DELTAS if is_zcdp else ()
-    epsilons = [f"ε at δ = {power_of_ten(delta)}" for delta in deltas]
-    headings = (f"Privacy loss per {release.record.protected}", SYMBOLS[definition], *epsilons)
+    epsilons = [f"ε at δ = {_power_of_ten(delta)}" for delta in deltas]
+    headings = (f"Privacy loss per {release.record.protected}", _SYMBOLS[definition], *epsilons)
     losses = {one_pass.title: release.loss_of(one_pass) for one_pass in release.universe.passes}
     if len(losses) > 1:
         losses["Anyone in this release"] = release.loss
@@ -101,7 +101,7 @@ def _loss_rows(who: str, loss: PrivacyLoss, deltas: Sequence[str]) -> list[page.
     return rows
 
 
-def power_of_ten(delta: str) -> str:
+def _power_of_ten(delta: str) -> str:
     """A delta such as 1e-10 as people write it: 10⁻¹⁰."""
     return "10⁻" + str(int(delta.removeprefix("1e-"))).translate(_SUPERSCRIPTS)
 
@@ -134,7 +134,7 @@ def _level_budgets(release: ReleaseSummary) -> page.Markup:
             margin(design, Stage.TOTAL_ONLY, 1),
         ]
 
-    budget = f"{SYMBOLS[release.universe.definition]}, the budget"
+    budget = f"{_SYMBOLS[release.universe.definition]}, the budget"
     margins = ("± of a lone total or a cell", f"± of a total of {release.family.grains}", "± of a total-only group")
     headings = (budget, "share", of_pass, f"groups of one {noun}", *margins)
     explanation = _TEXTS["budgets"].format(confidence=release.confidence_text, noun=noun)
@@ -171,7 +171,7 @@ def _page(release: ReleaseSummary) -> str:
         ("availability", "What is available", _by_family(release, content_sections.availability_section)),
         ("precision", "How precise it is", _by_family(release, content_sections.precision_section)),
         ("empty", "Published groups that may be empty", content_sections.empty_section(release)),
-        ("cost", "What it cost in privacy", cost_section(release)),
+        ("cost", "What it cost in privacy", _cost_section(release)),
         ("about", "About this release", _about(release)),
         ("appendix", "Appendix: precision in numbers", _by_family(release, content_sections.precision_appendix)),
     )
@@ -251,7 +251,7 @@ def _what_it_cost(release: ReleaseSummary) -> page.Markup:
     words = [f"A privacy loss of at most {loss_words(definition, release.loss.unbounded, protected)}"]
     if definition is PrivacyDefinition.ZCDP:
         references = reference_losses(release.universe.product).items()
-        words += [f"; the {name} cost {SYMBOLS[definition]} = {loss_text(one.unbounded)}" for name, one in references]
+        words += [f"; the {name} cost {_SYMBOLS[definition]} = {loss_text(one.unbounded)}" for name, one in references]
     words.append(f". It limits how different the release can look with or without any one {protected}. See ")
     if not all(level.design.is_protected for level in release.levels):
         words[-1] = ". At some levels nobody is protected. See "
@@ -260,10 +260,10 @@ def _what_it_cost(release: ReleaseSummary) -> page.Markup:
 
 def loss_words(definition: PrivacyDefinition, loss: Fraction, protected: str) -> str:
     """A loss per person in its own unit and, under zCDP, as an epsilon."""
-    words = f"{SYMBOLS[definition]} = {loss_text(loss)} per {protected}"
+    words = f"{_SYMBOLS[definition]} = {loss_text(loss)} per {protected}"
     if definition is PrivacyDefinition.PURE_DP:
         return words
-    return f"{words}, or ε = {loss_text(epsilons_by_delta(loss)[SHOWN_DELTA])} at δ = {power_of_ten(SHOWN_DELTA)}"
+    return f"{words}, or ε = {loss_text(epsilons_by_delta(loss)[_SHOWN_DELTA])} at δ = {_power_of_ten(_SHOWN_DELTA)}"
 
 
 def _to_check(concerns: tuple[Concern, ...]) -> page.Markup:
@@ -291,9 +291,9 @@ def _key_figures(release: ReleaseSummary, concerns: tuple[Concern, ...]) -> page
     loss = release.loss.unbounded
     as_epsilon = ""
     if release.universe.definition is PrivacyDefinition.ZCDP:
-        epsilon = epsilons_by_delta(loss)[SHOWN_DELTA]
-        as_epsilon = f" (ε = {loss_text(epsilon)} at δ = {power_of_ten(SHOWN_DELTA)})"
-    symbol = SYMBOLS[release.universe.definition]
+        epsilon = epsilons_by_delta(loss)[_SHOWN_DELTA]
+        as_epsilon = f" (ε = {loss_text(epsilon)} at δ = {_power_of_ten(_SHOWN_DELTA)})"
+    symbol = _SYMBOLS[release.universe.definition]
     figures = [
         (f"{shown:,}", f"{what}, {page.percent(shown, possible)} of {possible:,} possible ones"),
         (f"{sum(level.rows for level in release.levels):,}", "numbers, each with its margin of error"),

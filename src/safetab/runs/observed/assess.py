@@ -76,7 +76,7 @@ Observers = Callable[[int], AbstractContextManager[Observer]]
 """The observer of each run, by its number; the context ends when the run does."""
 
 
-class AssessedRuns:
+class _AssessedRuns:
     """Runs one configuration any number of times, each time with new noise."""
 
     def __init__(
@@ -378,7 +378,7 @@ def assess(
         levels[number] = AssessedLevel(number, truth, tallies, theories)
     release = options.release
     sets = sets_of_passes(inputs.populated, release.coterminous, universe.census) if release.coterminous else {}
-    assessed = AssessedRuns(plan, universe, counts, levels, release, sets)
+    assessed = _AssessedRuns(plan, universe, counts, levels, release, sets)
     progress.step("Running the algorithm", runs)
     pool = Workers(min(options.threads, runs))
 

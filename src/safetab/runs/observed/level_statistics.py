@@ -21,8 +21,8 @@ Floats = NDArray[np.float64]
 Statistics = dict[str, Floats]
 """Arrays over classes, by the name of their column in the report's table."""
 
-QUANTILES = (50, 90, 99)
-LEAST_VARIANCE = 25.0
+_QUANTILES = (50, 90, 99)
+_LEAST_VARIANCE = 25.0
 """A count with a smaller variance is too far from normal for distances in standard errors."""
 LEAST_NUMBERS = 100
 """So is a mean of fewer errors: noise that passed suppression has a long tail."""
@@ -135,7 +135,7 @@ class LevelStatistics:
         histograms = self._tally.histograms(sort)
         absolute, relative = (_with_sums(tally.without_empty_end(each)) for each in histograms)
         statistics = {}
-        for percent in QUANTILES:
+        for percent in _QUANTILES:
             share = percent / 100
             statistics[f"absolute_error_p{percent}"] = tally.quantiles(absolute, share)
             statistics[f"relative_error_p{percent}"] = tally.quantiles(relative, share) / tally.PARTS_OF_ONE
@@ -265,5 +265,5 @@ def _standard_errors(observed: Floats, expected: Floats, variance: Floats) -> Fl
 
 def _standard_errors_of_count(observed: Floats, expected: Floats, variance: Floats) -> Floats:
     """The same for a count of events; NaN if they happen nearly never or nearly always."""
-    is_normal = variance >= LEAST_VARIANCE
+    is_normal = variance >= _LEAST_VARIANCE
     return np.where(is_normal, _standard_errors(observed, expected, variance), np.nan)

@@ -23,8 +23,8 @@ from safetab.release.estimates.noise import share_of_first
 from safetab.release.files.numbers.level_numbers import SelectionAwareIntervals
 from safetab.runs.observed.tally import COMBINED, CONFIDENCES, TOTAL, USUAL, MeasuredAs, NumberSort
 
-Floats = NDArray[np.float64]
-Sizes = NDArray[np.int64]
+_Floats = NDArray[np.float64]
+_Sizes = NDArray[np.int64]
 _NEVER = Fraction(1, 10**20)
 _COMPUTING_MARGINS = Lock()
 
@@ -36,10 +36,10 @@ class ErrorTheory:
     They are NaN where theory has no simple answer.
     """
 
-    mean: Floats
-    absolute: Floats
-    square: Floats
-    covered: tuple[Floats, ...]  # by CONFIDENCES: the chance that the error is within the margin
+    mean: _Floats
+    absolute: _Floats
+    square: _Floats
+    covered: tuple[_Floats, ...]  # by CONFIDENCES: the chance that the error is within the margin
 
 
 class LevelTheory:
@@ -54,7 +54,7 @@ class LevelTheory:
         self.combined_share = cache(self._combined_share)
         self.combined_margins = cache(self._combined_margins)
 
-    def shape_chances(self, sizes: Sizes) -> Floats:
+    def shape_chances(self, sizes: _Sizes) -> _Floats:
         """P[shape | true size] where a noisy first stage chooses: a row for each shape."""
         if not self._is_adaptive:
             chances = np.zeros((len(self._design.family.shapes), len(sizes)))
@@ -66,7 +66,7 @@ class LevelTheory:
         edges = [np.ones(len(sizes)), *reaching, np.zeros(len(sizes))]
         return np.stack([np.maximum(edge - following, 0.0) for edge, following in pairwise(edges)])
 
-    def shown_chances(self, sizes: Sizes) -> Floats:
+    def shown_chances(self, sizes: _Sizes) -> _Floats:
         """P[shape, and not suppressed | true size]: a row for each shape of the family."""
         chances = self.shape_chances(sizes)
         if self.suppression_threshold is not None:  # a lone total may be suppressed
@@ -89,7 +89,7 @@ class LevelTheory:
         with _COMPUTING_MARGINS:  # concurrent runs ask for the same: one computes, the others wait
             return tuple(float(noise.margin_of_error(confidence)) for confidence in CONFIDENCES)
 
-    def error(self, sort: NumberSort, shape: Shape, sizes: Sizes) -> ErrorTheory:
+    def error(self, sort: NumberSort, shape: Shape, sizes: _Sizes) -> ErrorTheory:
         """Theory of a shown number of this sort in groups with this shape."""
         if sort == COMBINED:
             return self._combined(shape, sizes)
@@ -105,7 +105,7 @@ class LevelTheory:
         """Whether a total with this shape is shown only if it passes suppression."""
         return shape is self._total and self.suppression_threshold is not None
 
-    def interval_covered(self, shape: Shape, sizes: Sizes) -> Floats:
+    def interval_covered(self, shape: Shape, sizes: _Sizes) -> _Floats:
         """P[the release's 95 % interval of a shown total holds its true size], for each size."""
         if shape is self._total and self.suppression_threshold is not None:
             return _selection_aware_covered(self._noise, self.suppression_threshold, sizes)
@@ -141,7 +141,7 @@ class LevelTheory:
         has_two_stages = self._is_adaptive and Stage.STAGE_1 in self._design.stages
         return has_two_stages and not self.is_selected(shape)
 
-    def _combined(self, shape: Shape, sizes: Sizes) -> ErrorTheory:
+    def _combined(self, shape: Shape, sizes: _Sizes) -> ErrorTheory:
         """Theory of a combined total: stage 1 chose the shape, so its total is within thresholds."""
         if not self.has_combined(shape):
             return _unknown(len(sizes))
@@ -157,7 +157,7 @@ class LevelTheory:
         return replace(_unknown(len(sizes)), mean=(1 - share) * mean, square=squares)
 
 
-def _selection_aware_covered(noise: Noise, threshold: int, sizes: Sizes) -> Floats:
+def _selection_aware_covered(noise: Noise, threshold: int, sizes: _Sizes) -> _Floats:
     """P[a selection-aware interval holds the true size], for each size.
 
     Both ends of the interval rise with the total, so the totals whose interval holds a size are
@@ -203,11 +203,11 @@ class SumOfDraws:
         away = np.abs(self._values)
         return tuple(float(self.chances[away <= margin].sum()) for margin in self.margins)
 
-    def log_chances(self, errors: Sizes) -> Floats:
+    def log_chances(self, errors: _Sizes) -> _Floats:
         """The logarithm of the chance of each error; chances below 1e-300 count as that."""
         return np.asarray(self._logs[np.clip(errors + self.reach + 1, 0, len(self._logs) - 1)])
 
-    def above(self, limits: Sizes) -> ErrorTheory:
+    def above(self, limits: _Sizes) -> ErrorTheory:
         """Theory of noise that is above a limit: an element for each limit."""
         chance = self._from(self.chances, limits + 1)
         weights = [self._values, np.abs(self._values), self._values.astype(np.float64) ** 2]
@@ -218,10 +218,10 @@ class SumOfDraws:
             )
         return ErrorTheory(mean, absolute, square, tuple(covered))
 
-    def between(self, low: Sizes, high: Sizes) -> tuple[Floats, Floats]:
+    def between(self, low: _Sizes, high: _Sizes) -> tuple[_Floats, _Floats]:
         """Mean and mean square of noise that is at least `low` and below `high`."""
 
-        def inside(weights: Floats) -> Floats:
+        def inside(weights: _Floats) -> _Floats:
             return self._from(weights, low) - self._from(weights, high)
 
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -232,7 +232,7 @@ class SumOfDraws:
                 inside(self.chances * self._values.astype(np.float64) ** 2) / chance,
             )
 
-    def _from(self, weights: Floats, first: Sizes) -> Floats:
+    def _from(self, weights: _Floats, first: _Sizes) -> _Floats:
         """The sum of the weights from each of these values on; small chances are added first."""
         sums = np.append(np.cumsum(weights[::-1])[::-1], 0.0)
         return np.asarray(sums[np.clip(first + self.reach, 0, len(weights))])
@@ -241,12 +241,12 @@ class SumOfDraws:
 sum_of_draws = lru_cache(maxsize=256)(SumOfDraws)
 
 
-def _chances_of_sum(noise: Noise, draws: int) -> Floats:
+def _chances_of_sum(noise: Noise, draws: int) -> _Floats:
     """The chances of a sum of draws, from -reach to reach, by fast Fourier transform."""
     reach = noise.least_with_tail_below(_NEVER)
     away = np.abs(np.arange(-reach, reach + 1))
     tails = FloatTails(noise)
-    one: Floats = tails.at_least(away) - tails.at_least(away + 1)
+    one: _Floats = tails.at_least(away) - tails.at_least(away + 1)
     if draws == 1:
         return one
     variance = float(noise.variance().mid())

@@ -35,7 +35,7 @@ def heads_file(log: Path) -> Path:
     return log.with_name(f"{log.name}.heads")
 
 
-def why_older(log: Path, content: LogContent) -> str | None:
+def _why_older(log: Path, content: LogContent) -> str | None:
     """Why a log is not the one that the file of heads beside it tells of; None if it is, or there is no such file."""
     beside = heads_file(log)
     return content.chain.why_not(heads_in_file(beside), beside)
@@ -108,7 +108,7 @@ class SpendLogFile:
         """
         with self._lock():
             content = read_lines(str(self._path), self._bytes()).require()
-            message = why_older(self._path, content)
+            message = _why_older(self._path, content)
             if message is not None:
                 raise InvalidInput.about(self._path, message)
             yield content

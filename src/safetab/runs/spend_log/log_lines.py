@@ -76,7 +76,7 @@ class _Malformed(Exception):  # noqa: N818 - the name is the sentence
     """A line is wrong; the message says how."""
 
 
-class LogLine(NamedTuple):
+class _LogLine(NamedTuple):
     """A sound line after the header: its number, its text without newline and chain, what it says."""
 
     number: int
@@ -102,7 +102,7 @@ class LogContent:
     is_unended: bool = False
     ended_runs: set[str] = field(default_factory=set)
     earlier_secrets: list[bytes] = field(default_factory=list)
-    lines: list[LogLine] = field(default_factory=list)
+    lines: list[_LogLine] = field(default_factory=list)
     cut_short: list[int] = field(default_factory=list)  # the numbers of lines that count for nothing
     chain: Chain = field(default_factory=Chain)
 
@@ -182,7 +182,7 @@ def sound_lines(file: str, written: bytes) -> tuple[LogContent | None, FindingsO
             if not is_as_chained:
                 findings.error(f"line {position + 2}", _CHANGED)
             add_line(content, values)
-            content.lines.append(LogLine(position + 2, plain, values, LineState(values["state"])))
+            content.lines.append(_LogLine(position + 2, plain, values, LineState(values["state"])))
         except _Malformed as malformed:
             content.is_torn = position == len(lines) - 1
             if content.is_torn or _says_torn(content, lines[position + 1]):

@@ -23,12 +23,12 @@ COLUMNS = (
     *("utc", "dataset", "same_people_as", "pass", "run", "ended", "product", "definition", "loss"),
     *(f"{amount}_{definition.budget_symbol}" for definition in PrivacyDefinition for amount in _AMOUNTS),
 )
-Row = dict[str, str | None]
+_Row = dict[str, str | None]
 """A text for each of the columns; None where there is no such number."""
 _NOT_ENDED = "not ended"
 
 
-def statement(content: LogContent, dataset: str | None = None) -> list[Row]:
+def statement(content: LogContent, dataset: str | None = None) -> list[_Row]:
     """The rows in order of time, of one data set with its other names, or of all.
 
     A merged log has its lines in the order of the merge, which says nothing about the runs. Sums and limits are
@@ -38,7 +38,7 @@ def statement(content: LogContent, dataset: str | None = None) -> list[Row]:
     return [row for row in _rows(content) if names is None or row["dataset"] in names]
 
 
-def _rows(content: LogContent) -> Iterator[Row]:
+def _rows(content: LogContent) -> Iterator[_Row]:
     ends = {line.values["run"]: line.state.value for line in content.lines if "run" in line.values}
     so_far = LogContent(content.secret, same_people=content.same_people[:], earlier_secrets=content.earlier_secrets[:])
     counted = [line for line in content.lines if line.state in {LineState.BEGUN, LineState.LIMIT}]
@@ -52,7 +52,7 @@ def _rows(content: LogContent) -> Iterator[Row]:
             yield _row(spend, accounts_of(so_far, spend.dataset), end)
 
 
-def _row(spend: Spend, people: PeopleAccounts, end: str) -> Row:
+def _row(spend: Spend, people: PeopleAccounts, end: str) -> _Row:
     account, others = people.of(spend.tabulation_pass), " ".join(people.names[1:])
     texts: list[str | None] = [spend.utc, spend.dataset, others, spend.tabulation_pass, spend.run, end, spend.product]
     texts += [spend.definition.spelling, exact(spend.budget)]
@@ -64,7 +64,7 @@ def _row(spend: Spend, people: PeopleAccounts, end: str) -> Row:
     return dict(zip(COLUMNS, texts, strict=True))
 
 
-def write_statement(rows: list[Row], file: Path) -> None:
+def write_statement(rows: list[_Row], file: Path) -> None:
     """Write the rows as a new CSV or JSON file, as the name ends, for its owner alone. Raises InvalidInput."""
     if file.suffix == ".json":
         text = json.dumps({"rows": rows}, indent=2) + "\n"

@@ -15,12 +15,12 @@ from safetab.release.report.page_parts import NOTHING, Markup, element, joined, 
 from safetab.release.report.shares import finer_table
 from safetab.runs.observed.assess import Assessment
 
-Names = tuple[str, str]
+_Names = tuple[str, str]
 """The names of the two configurations, the given one first."""
 _VERDICTS = ("gain", "mixed", "same", "lose", "only in the first", "only in the other")
 
 
-def comparison_section(assessment: Assessment, comparison: Rows, names: Names) -> Markup:
+def comparison_section(assessment: Assessment, comparison: Rows, names: _Names) -> Markup:
     """Verdicts by level, plots, and a table of all classes of one table family."""
     of_all_kinds = parts.matching(comparison, iteration_kind=ALL)
     rows = [row for row in of_all_kinds if row["size_from"] is not None]
@@ -44,11 +44,11 @@ def comparison_section(assessment: Assessment, comparison: Rows, names: Names) -
     )
 
 
-def _in_words(verdict: str, names: Names) -> str:
+def _in_words(verdict: str, names: _Names) -> str:
     return verdict.replace("the first", names[0]).replace("the other", names[1])
 
 
-def _verdicts(assessment: Assessment, rows: Rows, names: Names) -> Markup:
+def _verdicts(assessment: Assessment, rows: Rows, names: _Names) -> Markup:
     """How many non-empty groups gain and lose, by level."""
     counts: dict[str, dict[str, int]] = {}
     for row in rows:
@@ -96,7 +96,7 @@ def _plots(census: Census, rows: Rows, statistic: str, label: str) -> list[chart
     return charts.on_one_scale(plots)
 
 
-def _classes(census: Census, rows: Rows, names: Names) -> Markup:
+def _classes(census: Census, rows: Rows, names: _Names) -> Markup:
     """A table of all classes, by level and true size."""
     compared = ("published", "with a table", "mean error")
     columns = [element("th", text, scope="colgroup", colspan="2") for text in compared]
@@ -115,7 +115,7 @@ def _classes(census: Census, rows: Rows, names: Names) -> Markup:
     return whole_table("Class by class", element("thead", head, element("tr", *both)), bodies)
 
 
-def _class(row: Row, names: Names) -> Markup:
+def _class(row: Row, names: _Names) -> Markup:
     shares = ("published_share", "published_share_other", "table_share", "table_share_other")
     errors = ("mean_absolute_error", "mean_absolute_error_other")
     cells = [*(_percent(row[name]) for name in shares), *(_number(row[name]) for name in errors)]

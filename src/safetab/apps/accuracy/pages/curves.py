@@ -21,7 +21,7 @@ from safetab.runs.observed.assess import AssessedLevel, Assessment
 from safetab.runs.observed.tally import SIZE_STARTS, TOTAL, MeasuredAs
 from safetab.runs.observed.theory import LevelTheory
 
-Floats = NDArray[np.float64]
+_Floats = NDArray[np.float64]
 _LEAST_SEEN = 20  # groups, over all runs, that make a point
 _NAMES_SHOWN = 3
 _VISIBLE = 0.002
@@ -34,9 +34,9 @@ class _AlikeLevels:
 
     levels: Sequence[AssessedLevel]
     sizes: NDArray[np.int64]
-    chances: Floats  # groups times runs
-    published: Floats  # by shape
-    lone_total_errors: Floats
+    chances: _Floats  # groups times runs
+    published: _Floats  # by shape
+    lone_total_errors: _Floats
 
     @property
     def theory(self) -> LevelTheory:
@@ -89,7 +89,7 @@ def choice_plots(assessment: Assessment) -> list[Plot]:
     return charts.on_one_scale(plots)
 
 
-def _edges_for_choice(alike: _AlikeLevels) -> Floats:
+def _edges_for_choice(alike: _AlikeLevels) -> _Floats:
     """Edges of bins: narrow near thresholds, where chance decides, and wide elsewhere."""
     deviation = alike.deviation_of_stage_1
     thresholds = np.array(alike.design.thresholds.totals)[:, None]
@@ -210,7 +210,7 @@ class _Bin:
     lone_total_error: float
 
 
-def _bins(alike: _AlikeLevels, edges: Floats) -> list[_Bin]:
+def _bins(alike: _AlikeLevels, edges: _Floats) -> list[_Bin]:
     """The bins between these edges that have enough groups."""
     found = []
     bin_of_size = np.searchsorted(edges, alike.sizes, side="right") - 1

@@ -22,7 +22,7 @@ from safetab.model.us.us_census import US_PASS
 
 CONFIG = "config.json read twice"
 SPECIFIED = "privacy.toml read twice"
-LevelName = tuple[str, int]
+_LevelName = tuple[str, int]
 """A geography level and an iteration level."""
 MeasuredName = tuple[str, str, int]
 """A table family, a geography level and an iteration level."""
@@ -56,20 +56,20 @@ TOTALS_NEAR_THRESHOLDS = (-3, *range(3, 25), 400)
 """Totals at every threshold of `own_settings`, and on either side of it."""
 
 
-def level_names() -> list[LevelName]:
+def level_names() -> list[_LevelName]:
     """All levels of both passes."""
     labels = [label for keys in _KEYS_OF_PASS.values() for label in keys]
     return [(label, iterations) for label in labels for iterations in (_REGIONAL, _DETAILED)]
 
 
-def _budget_key(family: str, level: LevelName) -> str:
+def _budget_key(family: str, level: _LevelName) -> str:
     label, iterations = level
     families = {name: keys for of_product in _FAMILIES.values() for name, keys in of_product.items()}
     geographies = _KEYS_OF_PASS["us"] | _KEYS_OF_PASS["pr"]
     return f"{families[family][0]}_level_{iterations}_{geographies[label]}"
 
 
-def _threshold_key(level: LevelName) -> str:
+def _threshold_key(level: _LevelName) -> str:
     return f"({level[0]}, {level[1]})"
 
 
@@ -163,7 +163,7 @@ class PlainLevel:
 
 
 @dataclass(frozen=True, slots=True)
-class PlainConfig:
+class _PlainConfig:
     """A configuration, read with the audit's own keys; `levels` are those of the passes that run."""
 
     keys: Mapping[str, Any]  # as they are written
@@ -185,7 +185,7 @@ class PlainConfig:
         return sum(budgets, Fraction(0))
 
 
-def plain_config(parameters: Path) -> PlainConfig:
+def plain_config(parameters: Path) -> _PlainConfig:
     """Read PARAMETERS/config.json, or the specification there. Numbers are exact: 0.17 is 17/100."""
     if (parameters / "census.toml").exists():
         return _plain_choices(specified_keys(parameters))
@@ -203,7 +203,7 @@ def plain_config(parameters: Path) -> PlainConfig:
     gamma = Fraction(keys.get(_STAGE_1_FRACTION, 0))  # SafeTab-H has no stage 1
     suppression_chance = Fraction(keys.get(_SUPPRESSION_CHANCE, 0))
     passes = {which: tuple(labels) for which, labels in _KEYS_OF_PASS.items()}
-    return PlainConfig(keys, passes, keys["privacy_defn"], gamma, suppression_chance, levels)
+    return _PlainConfig(keys, passes, keys["privacy_defn"], gamma, suppression_chance, levels)
 
 
 def specified_keys(parameters: Path) -> dict[str, Any]:
@@ -213,7 +213,7 @@ def specified_keys(parameters: Path) -> dict[str, Any]:
     return census | privacy
 
 
-def _plain_choices(keys: Mapping[str, Any]) -> PlainConfig:
+def _plain_choices(keys: Mapping[str, Any]) -> _PlainConfig:
     """The choices of a specification with passes; entries name single labels or lists."""
     privacy, areas = keys["privacy"], keys["areas"]
     kind_of = {label: kind for each in areas["passes"] for kind, label in each["levels"].items()}
@@ -228,7 +228,7 @@ def _plain_choices(keys: Mapping[str, Any]) -> PlainConfig:
     passes = {each["name"]: tuple(each["levels"].values()) for each in areas["passes"]}
     chance = Fraction(suppress["chance"])
     gamma, is_every_group = Fraction(privacy.get("stage_1", 0)), privacy["selector"] == "none"
-    return PlainConfig(keys, passes, privacy["definition"], gamma, chance, levels, is_every_group)
+    return _PlainConfig(keys, passes, privacy["definition"], gamma, chance, levels, is_every_group)
 
 
 def listed(given: str | list[str]) -> list[str]:
@@ -245,7 +245,7 @@ def config_check(plan: RunPlan, parameters: Path) -> Verdict:
     return verdict(name, faults, seen)
 
 
-def _faults_of_settings(plan: RunPlan, plain: PlainConfig) -> Iterator[str]:
+def _faults_of_settings(plan: RunPlan, plain: _PlainConfig) -> Iterator[str]:
     """Say which settings of a whole run the program reads differently."""
     config = plan.config
     pairs = {
@@ -268,7 +268,7 @@ def _faults_of_settings(plan: RunPlan, plain: PlainConfig) -> Iterator[str]:
             yield f"{name}: the program uses {used}, and {said} is written"
 
 
-def _faults_of_levels(plan: RunPlan, plain: PlainConfig) -> Iterator[str]:
+def _faults_of_levels(plan: RunPlan, plain: _PlainConfig) -> Iterator[str]:
     """Say at which levels the program plans other budgets, thresholds or shares than are written."""
     planned = {
         (level.family.name, level.level.geography.label, level.level.iterations.number): level.design

@@ -19,11 +19,11 @@ from safetab.core.algorithm.run_plan import LevelPlan
 from safetab.core.privacy.calibration import Stage
 
 COUNTED = "counted as the specification says"
-Row = Mapping[str, str]
-Key = tuple[str, str, int]
+_Row = Mapping[str, str]
+_Key = tuple[str, str, int]
 """Entity, group and cell."""
-Cells = Counter[Key]
-Record = tuple[Row, Mapping[str, Any], Mapping[str, frozenset[str]]]
+_Cells = Counter[_Key]
+_Record = tuple[_Row, Mapping[str, Any], Mapping[str, frozenset[str]]]
 """The row of a record's area, its values by attribute and its codes by classification."""
 
 
@@ -53,17 +53,17 @@ class PlainCensus:
         where = records["where"]
         self._rows = [row for row in rows if all(row[column] in listed(where[column]) for column in where)]
 
-    def _table(self, name: str) -> list[Row]:
+    def _table(self, name: str) -> list[_Row]:
         with (self._parameters / name).open(newline="") as file:
             return list(csv.DictReader(file))
 
     @cached_property
-    def _areas(self) -> dict[str, Row]:
+    def _areas(self) -> dict[str, _Row]:
         """The rows of the table of areas, by their only key column."""
         (key,) = self._keys["areas"]["key"]
         return {row[key]: row for row in self._table(self._keys["areas"]["file"])}
 
-    def entity(self, label: str, area: Row) -> str | None:
+    def entity(self, label: str, area: _Row) -> str | None:
         """The id of the entity that holds a smallest area; None if no entity of the label does."""
         level, where = next(
             (level, each["where"])
@@ -120,7 +120,7 @@ class PlainCensus:
                 found[code] = _Group(level["of"], members == "only", before | {row["code"]})
         return found
 
-    def _listed_codes(self, classification: str) -> list[Row]:
+    def _listed_codes(self, classification: str) -> list[_Row]:
         keys = self._keys["classifications"][classification]
         is_code = re.compile(keys.get("pattern", ".*")).fullmatch
         rows = self._table(keys["file"])
@@ -133,7 +133,7 @@ class PlainCensus:
         return {(text, code) for text in ids if text is not None for code in self.groups_at(label, name)}
 
     @cached_property
-    def _records(self) -> list[Record]:
+    def _records(self) -> list[_Record]:
         (key,), other = self._keys["areas"]["key"], self._keys["areas"]["other"][0]
         return [
             (
@@ -153,7 +153,7 @@ class PlainCensus:
         values = [category["value"] for category in field.get("categories", [])]
         return field["other"] if values and text not in values else text
 
-    def _codes(self, classification: str, row: Row) -> frozenset[str]:
+    def _codes(self, classification: str, row: _Row) -> frozenset[str]:
         """The codes that count: in the first columns that are used, cut, neither missing nor residual."""
         keys = self._keys["classifications"][classification]
         used = self._keys["privacy"]["use"].get(classification)
@@ -161,14 +161,14 @@ class PlainCensus:
         answers = {text[: keys.get("first")] for text in texts if text not in self._keys["records"]["missing"]}
         return frozenset(answers - set(keys.get("residual", [])))
 
-    def counts(self, level: LevelPlan, shape_label: str) -> Cells:
+    def counts(self, level: LevelPlan, shape_label: str) -> _Cells:
         """The counts of every group of a level that has a record, by cell of a shape."""
         family = next(each for each in self._keys["tables"] if each["name"] == level.family.name)
         shape = next(each for each in family["shapes"] if each["label"] == shape_label)
         cell_of = self._cell_of(shape)
         label = level.level.geography.label
         groups = self.groups_at(label, level.level.iterations.name)
-        found = Cells()
+        found = _Cells()
         for area, values, codes in self._records:
             entity = self.entity(label, area)
             for code, group in groups.items() if entity is not None else ():
@@ -218,13 +218,13 @@ def counted_check(run: AuditedRun) -> Verdict:
     return verdict(COUNTED, faults, f"{compared:,} counts, read from the texts again", could_find=compared > 0)
 
 
-def _wrong_counts(plain: PlainCensus, level: LevelPlan, question: Question, asked: Mapping[Key, int]) -> int:
+def _wrong_counts(plain: PlainCensus, level: LevelPlan, question: Question, asked: Mapping[_Key, int]) -> int:
     """How many counts of a question are wrong, are missing, or are of groups that this stage does not measure."""
     event, shape = question
     lone = plain.lone_groups(level.level.iterations.name)
     is_lone = event.stage is Stage.TOTAL_ONLY
     counts = plain.counts(level, shape.label)
-    expected = Cells({key: count for key, count in counts.items() if (key[1] in lone) == is_lone})
+    expected = _Cells({key: count for key, count in counts.items() if (key[1] in lone) == is_lone})
     wrong = [key for key in asked if asked[key] != expected[key] or (key[1] in lone) != is_lone]
     is_whole = shape is level.family.finest if plain.measures_every_group else event.stage is not Stage.STAGE_2
     missed = [key for key in expected if key not in asked] if is_whole else []

@@ -32,8 +32,8 @@ from safetab.model.us.states import US_STATES
 from safetab.model.us.us_census import DETAILED, REGIONAL, US
 
 _OLDEST_AGE = 115
-_MARRIED, ALONE = 1, 4
-_MORTGAGED, _FREE_AND_CLEAR, WITHOUT_RENT = 1, 2, 4
+_MARRIED, _LIVING_ALONE = 1, 4
+_MORTGAGED, _FREE_AND_CLEAR, _WITHOUT_RENT = 1, 2, 4
 _FILLS_ALL_GROUPS = (files.CROWDED_BLOCK, files.EIGHT_RACES, files.ETHNICITIES[0])
 _OF_NINTH_RACE = (files.CROWDED_BLOCK, (files.RACES[8],))
 _TOTAL_ONLY = (files.OTHER_BLOCK, (files.TOTAL_ONLY_RACE,), files.TOTAL_ONLY_ETHNICITY)
@@ -41,7 +41,7 @@ _ONE_CODE_EIGHT_TIMES = (files.EMPTY_BLOCK, (files.RACES[0],) * 8, files.ETHNICI
 
 
 @dataclass(frozen=True, slots=True)
-class Person(MadeUpRecord):
+class _Person(MadeUpRecord):
     """A made-up person."""
 
     sex: int = 1
@@ -54,7 +54,7 @@ class Person(MadeUpRecord):
 
 
 @dataclass(frozen=True, slots=True)
-class Household(MadeUpRecord):
+class _Household(MadeUpRecord):
     """A made-up household: the householder's codes, the type and the tenure."""
 
     kind: int = _MARRIED
@@ -67,7 +67,7 @@ class Household(MadeUpRecord):
 
 
 @dataclass(frozen=True, slots=True)
-class MadeUp:
+class _MadeUp:
     """The records of a product's worlds. The first of the population fills all groups."""
 
     population: Records
@@ -77,73 +77,73 @@ class MadeUp:
     some_record: Callable[[random.Random, str], MadeUpRecord]
 
 
-def _persons() -> MadeUp:
-    fills, ninth = Person(*_FILLS_ALL_GROUPS), Person(*_OF_NINTH_RACE)
+def _persons() -> _MadeUp:
+    fills, ninth = _Person(*_FILLS_ALL_GROUPS), _Person(*_OF_NINTH_RACE)
     kinds = [replace(ninth, sex=sex, age=age) for sex in (1, 2) for age in (3, 70)]
     first, *rest = population = files.population(fills, kinds)
     infant_girl = replace(fills, sex=2, age=0)
     oldest_woman = replace(fills, sex=2, age=_OLDEST_AGE, block=files.PUERTO_RICAN_BLOCK)
-    in_empty_block = Person(files.EMPTY_BLOCK, (files.RACES[9],))
+    in_empty_block = _Person(files.EMPTY_BLOCK, (files.RACES[9],))
     neighbours = (
         Neighbour("one person more", (*population, in_empty_block)),
         Neighbour("eight codes and an ethnicity", (*population, fills)),
         Neighbour("an infant", (*population, infant_girl)),
         Neighbour("the oldest woman of Puerto Rico", (*population, oldest_woman)),
         Neighbour("another sex and age", (replace(first, sex=2, age=84), *rest), is_changed=True),
-        Neighbour("a TotalOnly person", (*population, Person(*_TOTAL_ONLY))),
-        Neighbour("one code eight times", (*population, Person(*_ONE_CODE_EIGHT_TIMES))),
+        Neighbour("a TotalOnly person", (*population, _Person(*_TOTAL_ONLY))),
+        Neighbour("one code eight times", (*population, _Person(*_ONE_CODE_EIGHT_TIMES))),
         Neighbour("moved to Puerto Rico", (*rest, replace(first, block=files.PUERTO_RICAN_BLOCK))),
     )
     several_more = (*population, fills, infant_girl, oldest_woman, in_empty_block)
     crowd_kinds = (ninth, replace(ninth, sex=2, age=70), replace(ninth, sex=2, age=3))
-    return MadeUp(population, several_more, neighbours, crowd_kinds, _some_person)
+    return _MadeUp(population, several_more, neighbours, crowd_kinds, _some_person)
 
 
-def _some_person(dice: random.Random, block: str) -> Person:
+def _some_person(dice: random.Random, block: str) -> _Person:
     """A person with random codes, sex and age."""
     races = tuple(dice.sample(files.RACES, dice.choice((1, 1, 2, 3, 8))))
     ethnicity = dice.choice(files.ETHNICITIES)
-    return Person(block, races, ethnicity, dice.choice((1, 2)), dice.randint(0, _OLDEST_AGE))
+    return _Person(block, races, ethnicity, dice.choice((1, 2)), dice.randint(0, _OLDEST_AGE))
 
 
-def _households() -> MadeUp:
-    fills, ninth = Household(*_FILLS_ALL_GROUPS), Household(*_OF_NINTH_RACE)
+def _households() -> _MadeUp:
+    fills, ninth = _Household(*_FILLS_ALL_GROUPS), _Household(*_OF_NINTH_RACE)
     kinds = [replace(ninth, kind=kind, tenure=kind - 1) for kind in (2, 3, 4, 5)]
     first, *rest = population = files.population(fills, kinds)
-    rents_nothing = replace(fills, kind=ALONE, tenure=WITHOUT_RENT)
+    rents_nothing = replace(fills, kind=_LIVING_ALONE, tenure=_WITHOUT_RENT)
     puerto_rican = replace(fills, kind=5, tenure=_FREE_AND_CLEAR, block=files.PUERTO_RICAN_BLOCK)
-    in_empty_block = Household(files.EMPTY_BLOCK, (files.RACES[0], files.RACES[9]))
+    in_empty_block = _Household(files.EMPTY_BLOCK, (files.RACES[0], files.RACES[9]))
     other_codes = replace(first, races=(files.RACES[10],), ethnicity=files.ETHNICITIES[1])
     neighbours = (
         Neighbour("one household more", (*population, in_empty_block)),
         Neighbour("eight codes and an ethnicity", (*population, fills)),
         Neighbour("alone, without rent", (*population, rents_nothing)),
-        Neighbour("another tenure", (replace(first, tenure=WITHOUT_RENT), *rest), is_changed=True),
-        Neighbour("another household type", (replace(first, kind=ALONE), *rest), is_changed=True),
+        Neighbour("another tenure", (replace(first, tenure=_WITHOUT_RENT), *rest), is_changed=True),
+        Neighbour("another household type", (replace(first, kind=_LIVING_ALONE), *rest), is_changed=True),
         Neighbour("a household of Puerto Rico", (*population, puerto_rican)),
         Neighbour("a householder with other codes", (*rest, other_codes), has_other_codes=True),
-        Neighbour("a TotalOnly householder", (*population, Household(*_TOTAL_ONLY))),
-        Neighbour("one code eight times", (*population, Household(*_ONE_CODE_EIGHT_TIMES))),
+        Neighbour("a TotalOnly householder", (*population, _Household(*_TOTAL_ONLY))),
+        Neighbour("one code eight times", (*population, _Household(*_ONE_CODE_EIGHT_TIMES))),
         Neighbour("moved to Puerto Rico", (*rest, replace(first, block=files.PUERTO_RICAN_BLOCK))),
     )
     several_more = (*population, fills, rents_nothing, puerto_rican, in_empty_block)
-    alone = replace(ninth, kind=ALONE, tenure=WITHOUT_RENT)
+    alone = replace(ninth, kind=_LIVING_ALONE, tenure=_WITHOUT_RENT)
     crowd_kinds = (ninth, alone, replace(ninth, kind=3, tenure=_FREE_AND_CLEAR))
-    return MadeUp(population, several_more, neighbours, crowd_kinds, _some_household)
+    return _MadeUp(population, several_more, neighbours, crowd_kinds, _some_household)
 
 
-def _some_household(dice: random.Random, block: str) -> Household:
+def _some_household(dice: random.Random, block: str) -> _Household:
     """A household with random codes, type and tenure."""
     races = tuple(dice.sample(files.RACES, dice.choice((1, 1, 2, 3, 8))))
     kind = dice.randint(1, HOUSEHOLD_TYPES)
     tenure = dice.randint(1, TENURES)
-    return Household(block, races, dice.choice(files.ETHNICITIES), kind, tenure)
+    return _Household(block, races, dice.choice(files.ETHNICITIES), kind, tenure)
 
 
 PERSONS, HOUSEHOLDS = _persons(), _households()
 
 
-_MADE_UP: Mapping[Product, MadeUp] = {SAFETAB_P: PERSONS, SAFETAB_H: HOUSEHOLDS}
+_MADE_UP: Mapping[Product, _MadeUp] = {SAFETAB_P: PERSONS, SAFETAB_H: HOUSEHOLDS}
 _ROUTES = (runs.RELEASED_AGAIN, runs.SMALL_BATCHES, runs.COTERMINOUS)
 _NINE_AND_THREE = {DETAILED: 9, REGIONAL: 3}
 """Eight codes and an ethnicity are in 9 Detailed groups, and in 3 of two regions of each kind."""
@@ -250,7 +250,7 @@ def _write_loss(
     """
     record, lists = setting
     # no product can be sent to another process, and these arguments are
-    product = SAFETAB_P if isinstance(record, Person) else SAFETAB_H
+    product = SAFETAB_P if isinstance(record, _Person) else SAFETAB_H
     geography = "TRACT"
     blocks = [f"01|{1 + tract // 5000:03d}|{100 + tract % 5000:06d}|1000" for tract in range(entities)]
     if lists.all_total_only:
@@ -270,7 +270,7 @@ def _loss_world(
 ) -> LossWorld:
     """The loss world of a setting, in which each table family has its share of the budget."""
     record, lists = setting
-    has_stage_1 = isinstance(record, Person) and not lists.all_total_only
+    has_stage_1 = isinstance(record, _Person) and not lists.all_total_only
     budgets = {family: float(budget * share) for family, share in shares.items()}
     return LossWorld(
         name=name,
@@ -286,13 +286,13 @@ def _loss_world(
 
 
 _NINE_TOTALS: _Setting = (PERSONS.population[0], replace(_NINE_GROUPS, all_total_only=True))
-_WOMAN: _Setting = (Person(files.CROWDED_BLOCK, files.EIGHT_RACES, files.ETHNICITIES[0], sex=2, age=21), _NINE_GROUPS)
-_INFANT: _Setting = (Person(files.CROWDED_BLOCK, files.EIGHT_RACES[:1], sex=2, age=0), _ONE_GROUP)
+_WOMAN: _Setting = (_Person(files.CROWDED_BLOCK, files.EIGHT_RACES, files.ETHNICITIES[0], sex=2, age=21), _NINE_GROUPS)
+_INFANT: _Setting = (_Person(files.CROWDED_BLOCK, files.EIGHT_RACES[:1], sex=2, age=0), _ONE_GROUP)
 _ONE_TOTAL: _Setting = (_INFANT[0], replace(_ONE_GROUP, all_total_only=True))
 _TABLES = {"thresholds_p": {key: [2, 5, 8] for key in usual_config(SAFETAB_P.name)["thresholds_p"]}}
 _SUPPRESSED = _TABLES | {"zero_suppression_chance": 0.6}
 NINE_TOTALS = _loss_world("9 totals, rho 2", _NINE_TOTALS, _PERSONS, 2, 6_000, 50)
-NINE_GROUPS = _loss_world("9 groups, both stages, all tables, rho 2", _WOMAN, _PERSONS, 2, 75, 4_000, **_TABLES)
+_BOTH_STAGES = _loss_world("9 groups, both stages, all tables, rho 2", _WOMAN, _PERSONS, 2, 75, 4_000, **_TABLES)
 NINE_GROUPS_SUPPRESSED = _loss_world("9 groups, suppression, rho 2", _WOMAN, _PERSONS, 2, 75, 4_000, **_SUPPRESSED)
 ONE_GROUP = _loss_world("1 group, both stages, all tables, rho 1", _INFANT, _PERSONS, 1, 25, 20_000, **_TABLES)
 NINE_GROUPS_GEOMETRIC = _loss_world(
@@ -301,7 +301,7 @@ NINE_GROUPS_GEOMETRIC = _loss_world(
 PERSON_LOSS_WORLDS = (
     NINE_TOTALS,
     _loss_world("9 totals, rho 2, a key for every pair", _NINE_TOTALS, _PERSONS, 2, 140_000, 2),
-    NINE_GROUPS,
+    _BOTH_STAGES,
     NINE_GROUPS_SUPPRESSED,
     _loss_world("1 total, rho 1", _ONE_TOTAL, _PERSONS, 1, 10_000, 50),
     ONE_GROUP,
@@ -312,18 +312,18 @@ PERSON_LOSS_WORLDS = (
 )
 
 _FILLS: _Setting = (HOUSEHOLDS.population[0], _NINE_GROUPS)
-_ALONE = Household(files.CROWDED_BLOCK, files.EIGHT_RACES[:1], kind=ALONE, tenure=WITHOUT_RENT)
+_ALONE = _Household(files.CROWDED_BLOCK, files.EIGHT_RACES[:1], kind=_LIVING_ALONE, tenure=_WITHOUT_RENT)
 _LONE: _Setting = (_ALONE, _ONE_GROUP)
-TYPE_AND_TENURE = _loss_world("type and tenure of 9 groups, rho 2", _FILLS, _BOTH_FAMILIES, 2, 75, 4_000)
+_TYPE_AND_TENURE = _loss_world("type and tenure of 9 groups, rho 2", _FILLS, _BOTH_FAMILIES, 2, 75, 4_000)
 TENURE_OF_ONE_GROUP = _loss_world("tenure of 1 group, rho 1", _LONE, _TENURE, 1, 25, 20_000)
-TENURE_GEOMETRIC = _loss_world("tenure of 1 group, epsilon 2", _LONE, _TENURE, 2, 25, 20_000, **_PURE)
+_TENURE_GEOMETRIC = _loss_world("tenure of 1 group, epsilon 2", _LONE, _TENURE, 2, 25, 20_000, **_PURE)
 HOUSEHOLD_LOSS_WORLDS = (
-    TYPE_AND_TENURE,
+    _TYPE_AND_TENURE,
     _loss_world("type of 1 group, rho 1", _LONE, _TYPE, 1, 25, 20_000),
     TENURE_OF_ONE_GROUP,
     _loss_world("type and tenure of 9 groups, epsilon 4", _FILLS, _BOTH_FAMILIES, 4, 100, 4_000, **_PURE),
     _loss_world("type of 1 group, epsilon 2", _LONE, _TYPE, 2, 25, 20_000, **_PURE),
-    TENURE_GEOMETRIC,
+    _TENURE_GEOMETRIC,
 )
 
 
@@ -379,7 +379,7 @@ AUDITED_HOUSEHOLDS = _audited(
     noise_worlds=(gaussian_households(), _noise_world(SAFETAB_H, _GEOMETRIC)),
     quick_noise_worlds=(_noise_world(SAFETAB_H, _GEOMETRIC, tracts=files.TRACTS_OF_QUICK),),
     loss_worlds=HOUSEHOLD_LOSS_WORLDS,
-    quick_loss_worlds=(TYPE_AND_TENURE, TENURE_GEOMETRIC),
+    quick_loss_worlds=(_TYPE_AND_TENURE, _TENURE_GEOMETRIC),
     cpu_seconds={"neighbours": 58, "routes": 57, "spending": 5, "noise": 14, "loss": 30},
     quick_cpu_seconds={"neighbours": 4, "routes": 9, "spending": 4, "noise": 3, "loss": 3},
 )

@@ -24,14 +24,14 @@ ETHNICITIES = ("4000", "4001", "4002")
 TOTAL_ONLY_ETHNICITY = ETHNICITIES[2]
 _COMMON, _TOTAL_ONLY, _SUBSTATE_ONLY = "False|False", "True|False", "False|True"
 
-Blocks = Mapping[str, str]
+_Blocks = Mapping[str, str]
 """For each block, written as in GRF-C.txt, its Census place and its AIANNH area."""
 CROWDED_BLOCK = "01|001|000100|1000"
 EMPTY_BLOCK = "01|001|000200|1000"
 OTHER_BLOCK = "44|007|000100|1000"
 PUERTO_RICAN_BLOCK = "72|031|000100|1000"
 _IN_NO_PLACE = "99999|9999"
-BLOCKS = {
+_BLOCKS = {
     CROWDED_BLOCK: "00100|0010",
     EMPTY_BLOCK: "00200|0020",
     "01|003|000100|1000": _IN_NO_PLACE,
@@ -40,7 +40,7 @@ BLOCKS = {
     "72|031|000200|1000": _IN_NO_PLACE,
     **{f"44|009|{tract:06d}|1000": _IN_NO_PLACE for tract in range(100, 3100, 100)},
 }
-INHABITED_BLOCKS = tuple(block for block in BLOCKS if block != EMPTY_BLOCK)
+_INHABITED_BLOCKS = tuple(block for block in _BLOCKS if block != EMPTY_BLOCK)
 CROWDED_BLOCKS_OF_NOISE = (OTHER_BLOCK, PUERTO_RICAN_BLOCK)
 CROWD = 60
 _CROWDS = (0, 4, 20, 55)  # one in each class of counts by which the width of noise is judged
@@ -52,7 +52,7 @@ _SEED = 20_200_401  # any records would do; the same ones each time make a failu
 _LEFT_OUT = 4  # every fourth group of those that may have no published total
 # the iterations of the four householders: each of their groups has a total, in every entity
 _WITH_TOTALS = frozenset(map(str, (*range(2000, 2010), *range(3000, 3003))))
-AnyRecord = TypeVar("AnyRecord", bound=MadeUpRecord)
+_AnyRecord = TypeVar("_AnyRecord", bound=MadeUpRecord)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ def write_world(
     records: Iterable[MadeUpRecord],
     config: Mapping[str, Any],
     lists: WorldLists | None = None,
-    blocks: Blocks = BLOCKS,
+    blocks: _Blocks = _BLOCKS,
 ) -> AuditWorld:
     """Write a world of these records, marked as synthetic, with totals if they choose its tables.
 
@@ -115,17 +115,17 @@ def write_world(
     return world
 
 
-def tracts_alone(blocks: Iterable[str]) -> Blocks:
+def tracts_alone(blocks: Iterable[str]) -> _Blocks:
     """Blocks that are in no Census place and in no AIANNH area."""
     return dict.fromkeys(blocks, _IN_NO_PLACE)
 
 
-def blocks_of_noise_world(tracts: int, lists: WorldLists) -> Blocks:
+def blocks_of_noise_world(tracts: int, lists: WorldLists) -> _Blocks:
     """All usual blocks, many tracts without records, and the blocks of crowds."""
     us = [f"44|009|{tract:06d}|1000" for tract in range(3100, 3100 + tracts)]
     pr = [f"72|033|{tract:06d}|1000" for tract in range(3100, 3100 + tracts // 2)]
     crowded = {block: f"{30_000 + number}|{1000 + number}" for number, block in enumerate(_crowded_blocks(lists))}
-    return BLOCKS | dict(tracts_alone([*us, *pr])) | crowded
+    return _BLOCKS | dict(tracts_alone([*us, *pr])) | crowded
 
 
 def _crowded_blocks(lists: WorldLists) -> list[str]:
@@ -133,14 +133,14 @@ def _crowded_blocks(lists: WorldLists) -> list[str]:
 
 
 def population(
-    fills_all_groups: AnyRecord, kinds: Sequence[AnyRecord], blocks: Sequence[str] = INHABITED_BLOCKS
-) -> tuple[AnyRecord, ...]:
+    fills_all_groups: _AnyRecord, kinds: Sequence[_AnyRecord], blocks: Sequence[str] = _INHABITED_BLOCKS
+) -> tuple[_AnyRecord, ...]:
     """Four records that fill all groups, and one of each kind in every inhabited block."""
     others = [replace(kind, block=block) for block in blocks for kind in kinds]
     return (*[fills_all_groups] * 4, *others)
 
 
-def crowds_of_noise_world(lists: WorldLists, kinds: Sequence[AnyRecord]) -> Iterator[AnyRecord]:
+def crowds_of_noise_world(lists: WorldLists, kinds: Sequence[_AnyRecord]) -> Iterator[_AnyRecord]:
     """Crowds of all sizes: of eight races in each crowded block, and of each TotalOnly race.
 
     A crowd has up to three kinds of records.
@@ -159,15 +159,15 @@ def crowds_of_noise_world(lists: WorldLists, kinds: Sequence[AnyRecord]) -> Iter
             yield from [replace(kind, block=block, races=(race,))] * size
 
 
-def blocks_of_large_level() -> Blocks:
+def blocks_of_large_level() -> _Blocks:
     """The blocks of a level with more groups than the program reads together."""
     tracts = range(100, 100 + _TRACTS_OF_LARGE_LEVEL)
     empty = tracts_alone(f"44|009|{tract:06d}|1000" for tract in tracts)
-    return {OTHER_BLOCK: BLOCKS[OTHER_BLOCK]} | dict(empty)
+    return {OTHER_BLOCK: _BLOCKS[OTHER_BLOCK]} | dict(empty)
 
 
 def thousands(
-    some_record: Callable[[random.Random, str], MadeUpRecord], blocks: Sequence[str] = INHABITED_BLOCKS
+    some_record: Callable[[random.Random, str], MadeUpRecord], blocks: Sequence[str] = _INHABITED_BLOCKS
 ) -> tuple[Records, Records]:
     """Some records, and three times as many that include them, shuffled.
 
@@ -178,7 +178,7 @@ def thousands(
     return tuple(records[:_FEW]), tuple(dice.sample(records, len(records)))
 
 
-def _published_totals(lists: WorldLists, blocks: Blocks, always: frozenset[str] | None) -> list[str]:
+def _published_totals(lists: WorldLists, blocks: _Blocks, always: frozenset[str] | None) -> list[str]:
     """A total of each entity and iteration, of all sizes in turn; independent of the records.
 
     If `always` names some iterations, every fourth group of the others has no total.

@@ -42,15 +42,15 @@ from safetab.model.specification.reading import read_specification
 _FILES = Path(__file__).parent / "stays"
 _MOST_STAYS = 2  # of a guest
 _COLUMNS = ("GUEST", "CELL", "COUNTED", "AGE", "MOOD", *(f"L{place}" for place in range(1, 9)), "MOTHER")
-LANGUAGES = (*(f"{family}0{number}" for family in "abcd" for number in (1, 2, 3)), "e01")
+_LANGUAGES = (*(f"{family}0{number}" for family in "abcd" for number in (1, 2, 3)), "e01")
 _EIGHT_LANGUAGES = ("a01.1", "b01", "c01.22", "d01", "a02", "b02", "c02", "d02")
 """They are in all four families; the first six, which count, are in six groups of languages."""
 _MOTHERS = ("10", "11", "20", "21")
 _CROWDED, _EMPTY, _SOUTHERN, _UNKNOWN = "1001", "1002", "2001", "unknown"
-Cells = Mapping[str, str]
+_Cells = Mapping[str, str]
 """For each cell its side, its district and its town."""
 _ELSEWHERE = {"0000": "o,d0,-"}
-_CELLS: Cells = {
+_CELLS: _Cells = {
     **_ELSEWHERE,
     _CROWDED: "n,d1,t1",
     _EMPTY: "n,d1,t2",
@@ -74,12 +74,12 @@ _LARGE_CELLS = 1_400
 _LISTED = "listed"
 _CHOSEN_BY_STAGE_1 = {"selector": "stage 1", "stage_1": float(GAMMA), "suppress": 0.9}
 _NOT_CHOSEN = {"selector": "none", "stage_1": None, "suppress": 0, _LISTED: True}
-Choices = Mapping[tuple[str, str, str], tuple[Fraction, list[int]]]
+_Choices = Mapping[tuple[str, str, str], tuple[Fraction, list[int]]]
 """Budget and thresholds of tables, label and level of groups."""
 
 
 @dataclass(frozen=True, slots=True)
-class Stay(MadeUpRecord):
+class _Stay(MadeUpRecord):
     """A made-up stay; `block`, `races` and `ethnicity` are its cell, languages and mother tongue."""
 
     ethnicity: str = _MOTHERS[0]
@@ -111,8 +111,8 @@ def _write(
     folder: Path,
     stays: Iterable[MadeUpRecord],
     changes: Mapping[str, Any],
-    choices: Choices | None = None,
-    cells: Cells = _CELLS,
+    choices: _Choices | None = None,
+    cells: _Cells = _CELLS,
 ) -> AuditWorld:
     """Write a world, marked as synthetic, without the pass of the south if nothing is chosen for it.
 
@@ -154,7 +154,7 @@ def _put_groups_on_lists(parameters: Path) -> None:
 
 
 def _write_one_level(
-    folder: Path, stays: Iterable[Stay], budget: float, changes: Mapping[str, Any], cells: Cells = _CELLS
+    folder: Path, stays: Iterable[_Stay], budget: float, changes: Mapping[str, Any], cells: _Cells = _CELLS
 ) -> AuditWorld:
     """Write a world of one side that tabulates the languages of cells alone."""
     choices = {(_TABLES[0], _NORTH_CELL, "language"): (Fraction(budget), [2, 5])}
@@ -177,8 +177,8 @@ def _write_noisy(changes: Mapping[str, Any], times: int, folder: Path) -> AuditW
     for number, side in crossed(range(_CROWDED_CELLS), "ns"):
         cell = f"{side}{number}"
         cells[cell] = f"{side},d{number % 5},town {cell}"
-        for place, language in enumerate(LANGUAGES):
-            crowd = Stay(cell, (language,), _MOTHERS[place % 4])
+        for place, language in enumerate(_LANGUAGES):
+            crowd = _Stay(cell, (language,), _MOTHERS[place % 4])
             stays += [crowd] * _CROWDS[(number + place) % len(_CROWDS)]
     choices = {}
     for (tables, label, groups), (budget, thresholds) in _usual_choices().items():
@@ -196,7 +196,7 @@ def _noise_world(kind: str, changes: Mapping[str, Any], times: int) -> NoiseWorl
 def _write_loss(changes: Mapping[str, Any], budget: int, entities: int, folder: Path) -> AuditWorld:
     """Write cells with four stays each; in every second one, a guest has two more that are equal."""
     cells = [f"{10_000 + number}" for number in range(entities)]
-    stays: list[Stay] = []
+    stays: list[_Stay] = []
     for number, cell in enumerate(cells):
         stay = replace(_FILLS_ALL_GROUPS, block=cell)
         stays += [stay] * 4 + [replace(stay, guest=f"of {cell}")] * (_MOST_STAYS * (number % 2))
@@ -229,18 +229,18 @@ def _floor_world(name: str, share: Fraction, **changes: Any) -> FloorWorld:
     return FloorWorld(name, _GROUPS["language"], share, write, _MOST_STAYS)
 
 
-_FILLS_ALL_GROUPS = Stay(_CROWDED, _EIGHT_LANGUAGES)
+_FILLS_ALL_GROUPS = _Stay(_CROWDED, _EIGHT_LANGUAGES)
 _KINDS = (
-    Stay(_CROWDED, ("e01",), _MOTHERS[2], age="3"),
-    Stay(_CROWDED, ("zzz", "", "c03"), _MOTHERS[3], mood="s", age="?"),  # not stated, and a gap
-    Stay(_CROWDED, ("d03", "d03.4"), _MOTHERS[1], mood="?", age="250"),  # values that count as others
-    Stay(_CROWDED, ("a03",), counted="n"),
+    _Stay(_CROWDED, ("e01",), _MOTHERS[2], age="3"),
+    _Stay(_CROWDED, ("zzz", "", "c03"), _MOTHERS[3], mood="s", age="?"),  # not stated, and a gap
+    _Stay(_CROWDED, ("d03", "d03.4"), _MOTHERS[1], mood="?", age="250"),  # values that count as others
+    _Stay(_CROWDED, ("a03",), counted="n"),
 )
 _INHABITED = [cell for cell in _CELLS if cell != _EMPTY] + [_UNKNOWN]
 _POPULATION = files.population(_FILLS_ALL_GROUPS, _KINDS, _INHABITED)
 _FIRST, *_REST = _POPULATION
-_IN_EMPTY_CELL = Stay(_EMPTY, ("?", "a01.5", "zzz", "b03"), age="99", mood="x")
-_ONE_FAMILY = Stay(_CROWDED, ("a01", "a02", "a03"), age="0")
+_IN_EMPTY_CELL = _Stay(_EMPTY, ("?", "a01.5", "zzz", "b03"), age="99", mood="x")
+_ONE_FAMILY = _Stay(_CROWDED, ("a01", "a02", "a03"), age="0")
 _SOUTHERNER = replace(_FILLS_ALL_GROUPS, block=_SOUTHERN, mood="s", age="65")
 _OF_ONE_GUEST = replace(_FILLS_ALL_GROUPS, guest="twice")
 _NOBODY_IN_THE_SOUTH = tuple(stay for stay in _POPULATION if not stay.block.startswith("2"))
@@ -259,20 +259,20 @@ _NEIGHBOURS = (
 )
 
 
-def _some_stay(dice: random.Random, cell: str) -> Stay:
-    languages = tuple(dice.sample(LANGUAGES, dice.choice((1, 1, 2, 3, 8))))
+def _some_stay(dice: random.Random, cell: str) -> _Stay:
+    languages = tuple(dice.sample(_LANGUAGES, dice.choice((1, 1, 2, 3, 8))))
     age, mood = str(dice.randint(0, 120)), dice.choice("gsx")
-    return Stay(cell, languages, dice.choice(_MOTHERS), "", dice.choice("yyyn"), age, mood)
+    return _Stay(cell, languages, dice.choice(_MOTHERS), "", dice.choice("yyyn"), age, mood)
 
 
 _SPEC = read_specification(_FILES).require()
-EVERY_GROUP = Route("every group in the finest table", changes=_NOT_CHOSEN)
-ON_LISTS = Route("groups on lists", changes={_LISTED: True})
+_EVERY_GROUP = Route("every group in the finest table", changes=_NOT_CHOSEN)
+_ON_LISTS = Route("groups on lists", changes={_LISTED: True})
 LOSS_OF_A_GUEST = _loss_world("6 groups, both stages, all tables, rho 2", 2, 75)
 _GEOMETRIC_LOSS = _loss_world("6 groups, both stages, all tables, epsilon 4", 4, 100, definition="puredp")
 _EVERY_LOSS = _loss_world("6 groups, all in the finest table, rho 2", 2, 75, **_NOT_CHOSEN)
 GAUSSIAN_STAYS = _noise_world("Gaussian", {}, 1)
-EVERY_STAY = _noise_world("every group in the finest table", _NOT_CHOSEN, 1)
+_EVERY_STAY = _noise_world("every group in the finest table", _NOT_CHOSEN, 1)
 AUDITED_STAYS = AuditedProduct(
     product=product_of(_SPEC, record_layout_of(_SPEC, {}, ())),
     write=_write,
@@ -296,14 +296,14 @@ AUDITED_STAYS = AuditedProduct(
         _floor_world("stage 2", 1 - GAMMA),
         _floor_world("every group", Fraction(1), **_NOT_CHOSEN),
     ),
-    noise_worlds=(GAUSSIAN_STAYS, _noise_world("geometric", {"definition": "puredp"}, 10), EVERY_STAY),
+    noise_worlds=(GAUSSIAN_STAYS, _noise_world("geometric", {"definition": "puredp"}, 10), _EVERY_STAY),
     quick_noise_worlds=(),
     loss_worlds=(LOSS_OF_A_GUEST, _loss_world("suppression, rho 2", 2, 75, suppress=0.6), _GEOMETRIC_LOSS, _EVERY_LOSS),
     quick_loss_worlds=(LOSS_OF_A_GUEST,),
     cpu_seconds={"neighbours": 39, "routes": 34, "spending": 3, "noise": 27, "loss": 12},
     quick_cpu_seconds={"neighbours": 8, "routes": 0, "spending": 2, "noise": 0, "loss": 2},
     is_specified=True,
-    forms=(EVERY_GROUP, ON_LISTS),
-    quick_forms=(EVERY_GROUP,),
+    forms=(_EVERY_GROUP, _ON_LISTS),
+    quick_forms=(_EVERY_GROUP,),
     of_one_unit=_OF_ONE_GUEST,
 )

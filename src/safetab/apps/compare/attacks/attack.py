@@ -29,7 +29,7 @@ from safetab.apps.compare.tables.attacked_area import AttackedArea, System
 from safetab.apps.compare.tables.exact_tables import ExactTables, Int64s, PublishedTables, Rows
 from safetab.foundation.in_threads import results_in_threads
 
-NAMED, WORTH_A_PROOF = 0.95, 0.99
+NAMED, _WORTH_A_PROOF = 0.95, 0.99
 _SOLVER_SECONDS = 20.0  # for one group, if nobody sets a limit
 
 _CHECKED_GROUPS = 4  # of the area, those with most people alone in a cell
@@ -96,7 +96,7 @@ def findings(
         chances = posterior(hidden, area.shape, windows, [seed, place], Effort(), a_fit)
         if not publication.can_be_proven:
             return Finding(chances)
-        candidates = hidden.leaves[chances.is_one[hidden.leaves] >= WORTH_A_PROOF]
+        candidates = hidden.leaves[chances.is_one[hidden.leaves] >= _WORTH_A_PROOF]
         is_proven, undecided = proven(hidden, windows, candidates, left)
         return Finding(chances, candidates[is_proven], undecided)
 

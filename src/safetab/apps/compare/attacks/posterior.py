@@ -19,7 +19,7 @@ from safetab.apps.compare.tables.attacked_area import System
 from safetab.apps.compare.tables.exact_tables import Int64s, Rows
 from safetab.foundation.compiled import compiled
 
-FitsAll = Callable[[Int64s], Int64s | None]
+_FitsAll = Callable[[Int64s], Int64s | None]
 """Finds a data set that fits everything published, of low cost, or None: a solver, if the walk finds none."""
 DISAGREE = 1.1
 """Chains with a larger R-hat don't agree: what only one of them says is not said."""
@@ -53,7 +53,7 @@ def posterior(
     windows: Windows,
     seed: Sequence[int],
     effort: Effort,
-    any_fit: FitsAll = lambda _: None,
+    any_fit: _FitsAll = lambda _: None,
 ) -> Chances:
     """The chances of every number, from two chains with starts of their own; `shape` is the prior's."""
     rows, expected = system.rows, np.maximum(system.expected, _LEAST_EXPECTED)
@@ -173,7 +173,7 @@ class _Chain:
         inside, recorded = compiled(walk)(self._factors, self._moves, self.walker, draws, self._weight, every)
         return inside / steps, recorded
 
-    def has_settled(self, any_fit: FitsAll, costs: Int64s) -> bool:
+    def has_settled(self, any_fit: _FitsAll, costs: Int64s) -> bool:
         """Walk from the start into the windows, and find the weight that keeps it there half of the time.
 
         A walk that does not find in begins again with a low weight: it may be in a dead end. If it stays

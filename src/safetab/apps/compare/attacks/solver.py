@@ -23,7 +23,7 @@ from safetab.apps.compare.tables.exact_tables import Int64s, Rows
 _MOST_SWEEPS = 1000  # bounds are right after any sweep; further sweeps only make them narrower
 
 
-class Bounds(NamedTuple):
+class _Bounds(NamedTuple):
     """The least and the greatest true count that propagation leaves possible."""
 
     unknown_low: Int64s
@@ -75,7 +75,7 @@ def any_fit(system: System, windows: Windows, limit: float, costs: Iterable[int]
     return None if answer.values is None else answer.values[numbers:]
 
 
-def bounds_of(system: System, windows: Windows) -> Bounds:
+def bounds_of(system: System, windows: Windows) -> _Bounds:
     """What the windows, the design of the tables and the people in each area leave possible, by propagation."""
     low, high = window_ends(windows)
     low = np.maximum(low, np.maximum(system.least, 0))
@@ -94,7 +94,7 @@ def window_ends(windows: Windows) -> tuple[Int64s, Int64s]:
     return low, np.select(kinds, [np.iinfo(np.int64).max, 0], windows.firsts - starts + possible[last])
 
 
-def propagated(rows: Rows, low: Int64s, high: Int64s, unknowns_high: Int64s) -> Bounds:
+def propagated(rows: Rows, low: Int64s, high: Int64s, unknowns_high: Int64s) -> _Bounds:
     """Bounds of numbers and unknowns, from bounds of the numbers; unknowns are 0 at least."""
     totals, parts = relations_of(rows, len(unknowns_high))
     numbers, members, relation = len(rows), parts.members, parts.row_of_member
@@ -112,7 +112,7 @@ def propagated(rows: Rows, low: Int64s, high: Int64s, unknowns_high: Int64s) -> 
         if not is_consistent or np.array_equal(before, ends):
             break
     lows, highs = ends[0], -ends[1]
-    return Bounds(lows[numbers:], highs[numbers:], lows[:numbers], highs[:numbers], is_consistent)
+    return _Bounds(lows[numbers:], highs[numbers:], lows[:numbers], highs[:numbers], is_consistent)
 
 
 def relations_of(rows: Rows, unknowns: int) -> tuple[Int64s, Rows]:
@@ -156,7 +156,7 @@ def _families(children: Int64s, shared: NDArray[np.float32]) -> list[list[int]]:
     return families or [[]]
 
 
-def _program(system: System, windows: Windows, bounds: Bounds) -> IntegerProgram:
+def _program(system: System, windows: Windows, bounds: _Bounds) -> IntegerProgram:
     """The data sets that fit: first an unknown for each number, within its window; then the unknowns."""
     program = IntegerProgram()
     for number, (low, high) in enumerate(zip(bounds.row_low.tolist(), bounds.row_high.tolist(), strict=True)):
@@ -170,7 +170,7 @@ def _program(system: System, windows: Windows, bounds: Bounds) -> IntegerProgram
     return program
 
 
-def _is_other_than_one(program: IntegerProgram, number: int, bounds: Bounds) -> list[int]:
+def _is_other_than_one(program: IntegerProgram, number: int, bounds: _Bounds) -> list[int]:
     """Unknowns that may be 1 only where the number is 0, or 2 or more."""
     low, high = int(bounds.row_low[number]), int(bounds.row_high[number])
     others = []

@@ -36,10 +36,10 @@ from safetab.runs.observed.assess import Observer, Observers, SeenNumbers, asses
 from safetab.runs.observed.level_statistics import Floats, ratio
 from safetab.runs.observed.tally import PARTS_OF_ONE, SIZE_STARTS, Histograms
 
-ALL = "all"
+_ALL = "all"
 SIZE_CLASSES = tuple(map(tally.size_class_name, range(len(SIZE_STARTS))))
 """Accuracy's classes of true size."""
-MERGED = {"10 to 99": (10, 99), "100 to 999": (100, 999), "1,000 or more": (1_000, None), ALL: (1, None)}
+MERGED = {"10 to 99": (10, 99), "100 to 999": (100, 999), "1,000 or more": (1_000, None), _ALL: (1, None)}
 """Classes that several of them make up, by their least and largest true size; "all" are all that are not empty."""
 _LABELS = (*SIZE_CLASSES, *MERGED)
 _IN_CLASS = np.array(  # a row for each of the labels, a column for each of accuracy's classes
@@ -47,7 +47,7 @@ _IN_CLASS = np.array(  # a row for each of the labels, a column for each of accu
     + [[first <= start <= (last or start) for start in SIZE_STARTS] for first, last in MERGED.values()]
 )
 _COUNTS = ("groups", "people", "asked", "numbers", "largest_absolute_error", "true_zeros", "tables", "areas", "runs")
-TOTAL, EMPTY = "total", SIZE_CLASSES[0]
+_TOTAL, _EMPTY = "total", SIZE_CLASSES[0]
 _NUMBERS_AT_ONCE = 1 << 18
 _LevelTables = tuple[CountedLevel, Sequence[tuple[TablesOfShape, NDArray[np.integer]]]]
 
@@ -63,7 +63,7 @@ def utility(
     """
     runs = runs if protection.is_drawn_again else 1
     kinds = tuple(kind.name for kind in truth.inputs.plan.config.census.group_kinds)
-    tallies = {key: ErrorTally(level, kinds, runs) for key, level in truth.levels.items()}
+    tallies = {key: _ErrorTally(level, kinds, runs) for key, level in truth.levels.items()}
     observers = _observers(truth, tallies)
     if protection.is_safetab:
         options = replace(truth.options, test_key=truth.options.test_key or key_of_seed(seed))
@@ -82,7 +82,7 @@ def key_of_seed(seed: int) -> bytes:
     return hashlib.sha256(f"safetab compare, seed {seed}".encode()).digest()
 
 
-def _observers(truth: CountedCensus, tallies: Mapping[str, ErrorTally]) -> Observers:
+def _observers(truth: CountedCensus, tallies: Mapping[str, _ErrorTally]) -> Observers:
     """What adds the numbers of a run; at its end, what only the totals of all levels together tell."""
     adding = Lock()  # runs of SafeTab go on at the same time
 
@@ -173,7 +173,7 @@ def table_gaps(shape: Shape, numbers: Int64s) -> tuple[NDArray[np.bool_], Int64s
     return (sums != numbers).any(axis=1), np.abs(sums[:, 0] - numbers[:, 0])
 
 
-class ErrorTally:
+class _ErrorTally:
     """Adds up what runs show of one level, by sort of number, kind of group and class of true size."""
 
     def __init__(self, level: CountedLevel, kinds: tuple[str, ...], runs: int) -> None:
@@ -232,7 +232,7 @@ class ErrorTally:
         found = {
             "protection": pa.array([protection] * len(of_sort), pa.string()),
             "level": pa.array([str(self._level.plan)] * len(of_sort), pa.string()),
-            "kind": pa.array(np.array([*self._kinds, ALL])[of_kind], pa.string()),
+            "kind": pa.array(np.array([*self._kinds, _ALL])[of_kind], pa.string()),
             "size_class": pa.array(np.array(_LABELS)[of_size], pa.string()),
             "sort": pa.array(np.array([sort.label for sort in self._sorts])[of_sort], pa.string()),
         }
@@ -251,7 +251,7 @@ class ErrorTally:
             return tally.quantiles(np.moveaxis(self._merged(tally.without_empty_end(of.counts()).T), 0, -1), share)
 
         is_total = np.arange(len(self._sorts))[:, None, None] == 0
-        of_all_sizes = is_total & (np.array(_LABELS) == ALL)
+        of_all_sizes = is_total & (np.array(_LABELS) == _ALL)
         groups, people, tables = (summed(what, is_total) for what in ("groups", "people", "tables"))
         areas, rankings = (summed(what, of_all_sizes) for what in ("areas", "rankings"))
         numbers, true_zeros = summed("numbers"), summed("true_zeros")
@@ -299,15 +299,15 @@ def summary(table: pa.Table) -> Mapping[str, float | None]:
     groups too. A mean error stands beside the number of groups that a draw shows.
     """
 
-    def mean(measure: str, weight: str, *sizes: str, sort: str | None = TOTAL) -> float | None:
-        rows = _rows(table, sort, *(sizes or (ALL,)))
+    def mean(measure: str, weight: str, *sizes: str, sort: str | None = _TOTAL) -> float | None:
+        rows = _rows(table, sort, *(sizes or (_ALL,)))
         return _mean(rows[measure], rows[weight])
 
     def groups_shown(size: str) -> int:
-        rows = _rows(table, TOTAL, size)
+        rows = _rows(table, _TOTAL, size)
         return ceil(float((rows["numbers"] / rows["runs"]).sum()))
 
-    small, every = _rows(table, TOTAL, "1 to 9"), _rows(table, None, ALL, EMPTY)
+    small, every = _rows(table, _TOTAL, "1 to 9"), _rows(table, None, _ALL, _EMPTY)
     shown_as_0 = small["false_zeros_share"] * small["published_groups_share"] * small["groups"]
     return {
         "groups_published": mean("published_groups_share", "groups"),
@@ -331,14 +331,14 @@ def summary(table: pa.Table) -> Mapping[str, float | None]:
 
 def unlike_levels(table: pa.Table) -> tuple[str, str, float | None]:
     """The least and most that levels show of groups of 1 to 9; the bias of those of 10 to 19 where some are hidden."""
-    shares, rows = _rows(table, TOTAL, "1 to 9")["published_groups_share"], _rows(table, TOTAL, "10 to 19")
+    shares, rows = _rows(table, _TOTAL, "1 to 9")["published_groups_share"], _rows(table, _TOTAL, "10 to 19")
     bias = _mean(rows["bias"], np.where(rows["published_groups_share"] < 1, rows["numbers"], 0))
     return share(shares.min(initial=1), 0), share(shares.max(initial=0), 0), bias
 
 
 def _by_size(measure: str, weight: str, table: pa.Table) -> Mapping[str, float | None]:
     """The mean of a measure of totals, of all levels together, by accuracy's classes of true size."""
-    rows = {size: _rows(table, TOTAL, size) for size in SIZE_CLASSES[1:]}
+    rows = {size: _rows(table, _TOTAL, size) for size in SIZE_CLASSES[1:]}
     return {size: _mean(each[measure], each[weight]) for size, each in rows.items()}
 
 
@@ -351,7 +351,7 @@ def _cells_shown(table: pa.Table) -> float | None:
 
     Groups of a size and level that show more than was asked for do not make up for others.
     """
-    cells = table.filter(pc.not_equal(table["sort"], TOTAL))
+    cells = table.filter(pc.not_equal(table["sort"], _TOTAL))
     rows = [_rows(cells, None, size) for size in SIZE_CLASSES[1:]]
     shown = sum(float(np.minimum(each["numbers"] / each["runs"], each["asked"]).sum()) for each in rows)
     asked = sum(float(each["asked"].sum()) for each in rows)
@@ -360,7 +360,7 @@ def _cells_shown(table: pa.Table) -> float | None:
 
 def _rows(table: pa.Table, sort: str | None, *sizes: str) -> Mapping[str, NDArray[np.float64]]:
     """The columns of numbers, NaN where null, in the rows of all kinds of groups with this sort and these sizes."""
-    wanted = pc.equal(table["kind"], ALL)
+    wanted = pc.equal(table["kind"], _ALL)
     table = table.filter(wanted if sort is None else pc.and_(wanted, pc.equal(table["sort"], sort)))
     chosen = pa.concat_tables(table.filter(pc.equal(table["size_class"], size)) for size in sizes)
     numbers = chosen.drop_columns(["protection", "level", "kind", "size_class", "sort"])

@@ -117,7 +117,7 @@ def _windows(firsts: Int64s, sizes: Int64s, logs: Floats) -> Windows:
     return Windows(firsts, np.append(0, np.cumsum(sizes)), logs)
 
 
-class NumberProtection(Protocol):
+class _NumberProtection(Protocol):
     """Protects finished numbers one by one, or a whole system of them (secondary suppression)."""
 
     def protect(self, tables: ExactTables, bits: np.random.Generator, /) -> PublishedTables:
@@ -160,7 +160,7 @@ class Protection:
     source: Source | None = None
     records: object | None = None  # a step on records: protections/swapping.py
     selections: tuple[Threshold, ...] = ()
-    numbers: NumberProtection | None = None  # None: exact, or SafeTab
+    numbers: _NumberProtection | None = None  # None: exact, or SafeTab
     is_safetab: bool = False
     parameters: Path | None = None  # SafeTab's directory, if it is not that of the comparison
     scale: Fraction | None = None  # by which SafeTab's budgets are multiplied

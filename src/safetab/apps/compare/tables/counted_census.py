@@ -103,7 +103,7 @@ def misplaced(own: Int64s, sizes: Int64s, numbers: Int64s) -> tuple[Int64s, Int6
     return starts[np.diff(starts, append=len(own)) > 1], np.flatnonzero(sizes[by_number] != sizes)
 
 
-class PartsOfAreas:
+class _PartsOfAreas:
     """A level whose areas make up those of a coarser level, for the groups that both have."""
 
     def __init__(self, level: CountedLevel, whole: CountedLevel, around: Int64s, iteration: Int64s) -> None:
@@ -152,11 +152,11 @@ class CountedCensus:
         self.levels = {str(plan): self._level(plan) for plan in inputs.plan.levels if plan.design.stages}
 
     @cached_property
-    def parts(self) -> dict[str, PartsOfAreas | None]:
+    def parts(self) -> dict[str, _PartsOfAreas | None]:
         """Each level as parts of coarser areas."""
         return {key: self._parts_of(level) for key, level in self.levels.items()}
 
-    def _parts_of(self, level: CountedLevel) -> PartsOfAreas | None:
+    def _parts_of(self, level: CountedLevel) -> _PartsOfAreas | None:
         """The level as parts of the nearest areas around with the same tables and groups, if it covers them."""
         own, groups = level.plan.level.geography, (level.plan.family, level.plan.level.iterations)
         wholes = {
@@ -171,7 +171,7 @@ class CountedCensus:
         around = areas.parents(own.kind, whole.plan.level.geography.kind).astype(np.int64)
         people = np.bincount(around + 1, level.area_people, len(whole.area_people) + 1)[1:]
         iteration = encoding.position_at(whole.plan)[encoding.number_at(level.plan)]
-        return PartsOfAreas(level, whole, around, iteration) if np.array_equal(people, whole.area_people) else None
+        return _PartsOfAreas(level, whole, around, iteration) if np.array_equal(people, whole.area_people) else None
 
     def numbers(self, plan: LevelPlan, shape: Shape, groups: Int64s) -> NDArray[np.integer]:
         """The numbers of any groups of a level, with or without records, in one shape."""

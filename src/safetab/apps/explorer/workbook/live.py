@@ -23,13 +23,13 @@ from xlsxwriter.format import Format
 from xlsxwriter.utility import xl_rowcol_to_cell
 from xlsxwriter.worksheet import Worksheet
 
-Value = float | str | bool
+_Value = float | str | bool
 _KEPT_DECIMALS = 12
 _PLAIN = re.compile("[A-Za-z0-9 .:]*")
 
 
 def _operators(
-    sign: str, value_of: Callable[[Any, Any], Value]
+    sign: str, value_of: Callable[[Any, Any], _Value]
 ) -> tuple[Callable[[Live, Live | float], Live], Callable[[Live, float], Live]]:
     """An operator between two formulas, in parentheses, and the same one with a number before the formula."""
 
@@ -45,7 +45,7 @@ class Live:
     """A formula or a part of one, with its value in this workbook. The value is nan for an error."""
 
     text: str
-    value: Value
+    value: _Value
 
     __add__, __radd__ = _operators("+", operator.add)
     __sub__, __rsub__ = _operators("-", operator.sub)
@@ -76,13 +76,13 @@ def of(constant: Live | float | str) -> Live:
     return Live(f"{constant!r}".upper(), constant)
 
 
-def _called(name: str, value_of: Callable[..., Value], *arguments: Live) -> Live:
+def _called(name: str, value_of: Callable[..., _Value], *arguments: Live) -> Live:
     """A call of a spreadsheet function."""
     texts = ",".join(argument.text for argument in arguments)
     return Live(f"{name}({texts})", _value(value_of, *arguments))
 
 
-def _value(value_of: Callable[..., Value], *arguments: Live) -> Value:
+def _value(value_of: Callable[..., _Value], *arguments: Live) -> _Value:
     """The value of an operation, or nan where a spreadsheet shows an error."""
     values = [argument.value for argument in arguments]
     if any(isinstance(value, str) or isnan(value) for value in values):
@@ -97,20 +97,20 @@ _Function = Callable[[Live], Live]
 
 root: _Function = partial(_called, "SQRT", sqrt)
 logarithm: _Function = partial(_called, "LN", log)
-exponential: _Function = partial(_called, "EXP", exp)
-whole_below: _Function = partial(_called, "INT", floor)
-normal_cdf: _Function = partial(_called, "NORMSDIST", NormalDist().cdf)
-normal_quantile: _Function = partial(_called, "NORMSINV", NormalDist().inv_cdf)
+_exponential: _Function = partial(_called, "EXP", exp)
+_whole_below: _Function = partial(_called, "INT", floor)
+_normal_cdf: _Function = partial(_called, "NORMSDIST", NormalDist().cdf)
+_normal_quantile: _Function = partial(_called, "NORMSINV", NormalDist().inv_cdf)
 
 
-def whole_above(number: Live) -> Live:
+def _whole_above(number: Live) -> Live:
     """The number rounded up. It uses INT, because programs disagree about CEILING of negative numbers."""
-    return -whole_below(-number)
+    return -_whole_below(-number)
 
 
 def rounded(number: Live) -> Live:
     """The nearest integer, with halves rounded up."""
-    return whole_below(number + 0.5)
+    return _whole_below(number + 0.5)
 
 
 def rounded_up(number: Live, decimals: int) -> Live:
@@ -131,9 +131,9 @@ def greater(one: Live | float, other: Live | float) -> Live:
     return _called("MAX", max, of(one), of(other))
 
 
-def normal_density(number: Live) -> Live:
+def _normal_density(number: Live) -> Live:
     """The density of the standard normal distribution."""
-    return exponential(-(number * number) / 2) / sqrt(2 * pi)
+    return _exponential(-(number * number) / 2) / sqrt(2 * pi)
 
 
 def when(condition: Live, then: Live | float | str, otherwise: Live | float | str) -> Live:
@@ -232,34 +232,34 @@ class LiveNoise:
 
     def margin(self, confidence: Live, draws: int = 1) -> Live:
         """The margin of error of a sum of `draws` draws."""
-        spread = normal_quantile((1 + confidence) / 2)
-        gaussian = whole_above(spread * _before_rounding(draws * self._squared) - 0.5)
+        spread = _normal_quantile((1 + confidence) / 2)
+        gaussian = _whole_above(spread * _before_rounding(draws * self._squared) - 0.5)
         if draws == 1:
             tail = (1 - confidence) / 2
-            geometric = whole_below(-self.parameter * logarithm(tail * (1 + self._failure)))
+            geometric = _whole_below(-self.parameter * logarithm(tail * (1 + self._failure)))
         else:
             success = 1 - self._failure
             variance = 2 * self._failure / (success * success)
-            geometric = whole_above(spread * _before_rounding(draws * variance) - 0.5)
+            geometric = _whole_above(spread * _before_rounding(draws * variance) - 0.5)
         return greater(0, when(self.is_zcdp, gaussian, geometric))
 
     def quantile(self, chance: Live) -> Live:
         """The smallest k with P[X <= k] >= chance."""
-        gaussian = whole_above(normal_quantile(chance) * self._deviation - 0.5)
-        upper = whole_above(-self.parameter * logarithm((1 - chance) * (1 + self._failure))) - 1
-        lower = -whole_below(-self.parameter * logarithm(chance * (1 + self._failure)))
+        gaussian = _whole_above(_normal_quantile(chance) * self._deviation - 0.5)
+        upper = _whole_above(-self.parameter * logarithm((1 - chance) * (1 + self._failure))) - 1
+        lower = -_whole_below(-self.parameter * logarithm(chance * (1 + self._failure)))
         is_upper = chance.is_above(self._failure / (1 + self._failure))
         return when(self.is_zcdp, gaussian, when(is_upper, upper, lower))
 
     def at_least(self, least: Live) -> Live:
         """P[X >= least]."""
-        gaussian = normal_cdf(-(least - 0.5) / self._deviation)
+        gaussian = _normal_cdf(-(least - 0.5) / self._deviation)
         return when(self.is_zcdp, gaussian, self._geometric_tail(least))
 
     def mean_given_at_least(self, least: Live) -> Live:
         """E[X | X >= least]."""
         cut = (least - 0.5) / self._deviation
-        gaussian = self._squared / self._deviation * normal_density(cut) / normal_cdf(-cut)
+        gaussian = self._squared / self._deviation * _normal_density(cut) / _normal_cdf(-cut)
         outside = greater(least, 1 - least)
         beyond = self._failure / (1 - self._failure)
         geometric = self._geometric_upper_tail(outside) * (outside + beyond) / self._geometric_tail(least)
@@ -270,7 +270,7 @@ class LiveNoise:
         return when(least.is_above(0), upper, lower)
 
     def _geometric_upper_tail(self, least: Live) -> Live:
-        return exponential(-least / self.parameter) / (1 + self._failure)
+        return _exponential(-least / self.parameter) / (1 + self._failure)
 
     @property
     def _squared(self) -> Live:
@@ -282,7 +282,7 @@ class LiveNoise:
 
     @property
     def _failure(self) -> Live:
-        return exponential(-1 / self.parameter)
+        return _exponential(-1 / self.parameter)
 
 
 def _before_rounding(variance: Live) -> Live:
@@ -296,7 +296,7 @@ def least_rho(margin: Live, confidence: Live, stability: Live, share: Live) -> L
     The rounded normal distribution alone asks for too little: 0.204 % at a margin of 1, and less than
     0.0021 over the cube of any margin. Another millionth covers the rounding of a spreadsheet.
     """
-    spread = normal_quantile((1 + confidence) / 2)
+    spread = _normal_quantile((1 + confidence) / 2)
     sigma_squared = ((margin + 0.5) / spread).to_the(2) + _ROUNDING_VARIANCE
     enough = of(1.000001) + of(_SHORTFALL_AT_1) / margin.to_the(3)
     return stability / (2 * share * sigma_squared) * enough

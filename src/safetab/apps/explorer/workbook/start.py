@@ -16,7 +16,7 @@ from safetab.core.guarantees.losses import reported_references
 from safetab.foundation.files import package_data
 from safetab.model.products.safetab_p.safetab_p import SAFETAB_P
 
-NAME = "Start"
+_NAME = "Start"
 _CELL_MARGIN, _LONE_MARGIN = "cell, lone total: ± at 95 %", "total-only: ± at 95 %"
 _FIRST_MARGIN = 33
 _GRID = {"visible": True, "line": {"color": "#d5dbe3"}}
@@ -25,7 +25,7 @@ _TEXTS = package_data("safetab.apps.explorer.workbook", "texts.toml")
 
 def start_sheet(workbook: Workbook) -> Sheet:
     """The empty first sheet."""
-    return Sheet(workbook, NAME, (40, 28, 16, 62))
+    return Sheet(workbook, _NAME, (40, 28, 16, 62))
 
 
 def write_start(
@@ -169,8 +169,8 @@ def _draw(workbook: Workbook, sheet: Sheet, levels: int) -> None:
     chart = workbook.add_chart({"type": "bar"})
     last = _FIRST_MARGIN + levels - 1
     for column, name, colour in ((2, "as loaded", "#c3cedb"), (1, "now", "#1f5f99")):
-        values = [NAME, _FIRST_MARGIN, column, last, column]
-        categories = [NAME, _FIRST_MARGIN, 0, last, 0]
+        values = [_NAME, _FIRST_MARGIN, column, last, column]
+        categories = [_NAME, _FIRST_MARGIN, 0, last, 0]
         chart.add_series({"name": name, "categories": categories, "values": values, "fill": {"color": colour}})
     chart.set_title({"name": "Margin of error at 95 %, ± persons", "name_font": {"size": 12}})
     chart.set_y_axis({"reverse": True})

@@ -44,7 +44,7 @@ _TABLES_COLUMN = 7
 _CHARTS_COLUMN = 13
 
 
-def first_choice(census: Census, results: Sequence[LevelResults]) -> int:
+def _first_choice(census: Census, results: Sequence[LevelResults]) -> int:
     """The position of the level that the sheet opens with: the census's example if possible, or a level with a T."""
     levels = [result.inputs.level for result in results]
     example = None if census.example_level is None else census.level(*census.example_level)
@@ -54,7 +54,7 @@ def first_choice(census: Census, results: Sequence[LevelResults]) -> int:
     return usual if usual in with_threshold else next(iter([*with_threshold, *with_curves]), 0)
 
 
-def write_curves(
+def _write_curves(
     workbook: Workbook, inputs: Inputs, results: Sequence[LevelResults], opens_with: int, styles: Styles
 ) -> None:
     """Write the curves of the chosen level, with charts. The level at `opens_with` is chosen first."""
@@ -177,7 +177,7 @@ _CURVE_STEPS = 20
 _TEXTS = package_data("safetab.apps.explorer.workbook", "texts.toml")
 
 
-def write_exact(workbook: Workbook, tuning: Tuning, curve_of: TunedLevel | None, styles: Styles) -> None:
+def _write_exact(workbook: Workbook, tuning: Tuning, curve_of: TunedLevel | None, styles: Styles) -> None:
     """Write the sheet of exact values, which does not follow changes of the inputs.
 
     `curve_of` is the level whose curves are written too, if there is one.
@@ -259,7 +259,7 @@ def _write_curve(sheet: Sheet, row: int, tuned: TunedLevel, styles: Styles) -> N
         sheet.put_row(line, 3, [float(chance.mid()) for chance in design.shape_chances(size).values()], styles.percent)
 
 
-def write_accuracy(workbook: Workbook, styles: Styles) -> None:
+def _write_accuracy(workbook: Workbook, styles: Styles) -> None:
     """Write the sheet that says which formulas are exact, and how far off the others are at most."""
     sheet = Sheet(workbook, "What is exact", (38, 58, 78))
     sheet.put(0, 0, "Which formulas are exact, and how far off the others are", styles.title)
@@ -289,13 +289,13 @@ def write_workbook(tuning: Tuning, path: Path, loaded_config: str | None = None)
     inputs = write_inputs(workbook, tuning, styles)
     results = write_results(workbook, inputs, styles)
     write_config(workbook, inputs, loaded_config or presets()[PRODUCTION], styles)
-    opens_with = first_choice(tuning.config.census, results.levels)
-    write_curves(workbook, inputs, results.levels, opens_with, styles)
+    opens_with = _first_choice(tuning.config.census, results.levels)
+    _write_curves(workbook, inputs, results.levels, opens_with, styles)
     write_start(workbook, start, inputs, results, opens_with, styles)
     curve_of = tuning.levels.get(results.levels[opens_with].inputs.level)
     if curve_of is not None and (Stage.STAGE_2 not in curve_of.design.stages or not curve_of.design.can_be_drawn):
         curve_of = None
-    write_exact(workbook, tuning, curve_of, styles)
-    write_accuracy(workbook, styles)
+    _write_exact(workbook, tuning, curve_of, styles)
+    _write_accuracy(workbook, styles)
     workbook.close()
     path.write_bytes(content.getvalue())

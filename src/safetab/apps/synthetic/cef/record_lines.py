@@ -64,16 +64,16 @@ def write_fixed_lines(file: BinaryIO, lines: Lines) -> None:
     file.write(lines.view(np.uint8).data)
 
 
-def texts_of(values: Iterable[object], width: int) -> Texts:
+def _texts_of(values: Iterable[object], width: int) -> Texts:
     """The values as texts of this width, padded with blanks on the left."""
     return np.array([f"{value!s:>{width}}".encode() for value in values], dtype=f"S{width}")
 
 
 @cache
-def numbers_up_to(last: int, width: int, *, zeros: bool = False) -> Texts:
+def _numbers_up_to(last: int, width: int, *, zeros: bool = False) -> Texts:
     """The texts of 0 to `last`, padded to this width with blanks, or with zeros."""
     fill = "0" if zeros else ""
-    return texts_of((f"{number:{fill}{width}d}" for number in range(last + 1)), width)
+    return _texts_of((f"{number:{fill}{width}d}" for number in range(last + 1)), width)
 
 
 def digits_of(numbers: Integers, digits: int, width: int | None = None) -> Texts:
@@ -81,7 +81,7 @@ def digits_of(numbers: Integers, digits: int, width: int | None = None) -> Texts
     width = width or digits
     texts = np.full((len(numbers), width), _BLANK, dtype=np.uint8)
     step = 4
-    four_digits = numbers_up_to(10**step - 1, step, zeros=True).view(np.uint32)
+    four_digits = _numbers_up_to(10**step - 1, step, zeros=True).view(np.uint32)
     rest = numbers
     for end in range(width, width - digits, -step):
         start = max(end - step, width - digits)
@@ -91,7 +91,7 @@ def digits_of(numbers: Integers, digits: int, width: int | None = None) -> Texts
     return texts.view(f"S{width}").ravel()
 
 
-PERSON, UNIT, COUNTS = (
+_PERSON, _UNIT, COUNTS = (
     layout_of({field.name: field.width for field in line.fields})
     for line in (layout.PERSON, layout.UNIT, layout.COUNTS)
 )
@@ -101,10 +101,10 @@ GRF_COLUMNS = tuple(SHIPPED["grf_columns"].split())
 """The 76 columns of the full GRF-C, in the order of the file."""
 
 
-_DIGITS = texts_of(range(10), 1)
-_AGES = numbers_up_to(OLDEST_AGE, 3)
-_CENRACES = numbers_up_to(63, 2, zeros=True)
-_QUARTERS = texts_of(["", *range(1, 1000)], 3)
+_DIGITS = _texts_of(range(10), 1)
+_AGES = _numbers_up_to(OLDEST_AGE, 3)
+_CENRACES = _numbers_up_to(63, 2, zeros=True)
+_QUARTERS = _texts_of(["", *range(1, 1000)], 3)
 
 _OWN_HISPANIC_CODES = range(9_000, 9_900)
 _SHIFT_IN_A_CEF = -2_000  # own lists have no code from 7000 to 7899, so moved codes never collide
@@ -149,7 +149,7 @@ def person_lines(chunk: HousedChunk, people: StatePeople, mix: CodeMix, mafid: T
     `mafid` has one element per unit of the chunk. The bits choose the birthdays.
     """
     persons, homes = chunk.people, chunk.homes
-    codes = texts_of((*mix.codes, ""), 4)  # position -1 means no code
+    codes = _texts_of((*mix.codes, ""), 4)  # position -1 means no code
     age = people.demographics.age[persons.demographic].astype(np.int64)
     cenrace = cenrace_of_chunk(persons, mix)
     in_quarters = homes.quarters != NO_QUARTERS
@@ -161,7 +161,7 @@ def person_lines(chunk: HousedChunk, people: StatePeople, mix: CodeMix, mafid: T
     fields: _Fields = {
         "RTYPE": _DIGITS[np.where(in_quarters, 5, 3)],
         "MAFID": mafid[chunk.unit],
-        "CUF_PNC": numbers_up_to(int(numbers.max(initial=0)), 5)[numbers],
+        "CUF_PNC": _numbers_up_to(int(numbers.max(initial=0)), 5)[numbers],
         "BCUSTATEFP": people.geography.share.state.code.encode(),
         "VERSION": VERSION,
         "QSEX": _DIGITS[1 + people.demographics.is_female[persons.demographic]],
@@ -178,7 +178,7 @@ def person_lines(chunk: HousedChunk, people: StatePeople, mix: CodeMix, mafid: T
         "QGQTYP": _QUARTERS[homes.quarters],
         "LIVE_ALONE": _DIGITS[lives_alone[chunk.unit]],
     }
-    lines = lines_of(PERSON, len(age), fields)
+    lines = lines_of(_PERSON, len(age), fields)
     several = persons.several
     for slot in range(1, len(RACE_COLUMNS)):
         lines[RACE_COLUMNS[slot]][several.person] = codes[several.races[:, slot]]
@@ -188,12 +188,12 @@ def person_lines(chunk: HousedChunk, people: StatePeople, mix: CodeMix, mafid: T
 def _birth_dates(age: Integers, birthday: Integers) -> dict[str, Texts]:
     """The fields of the date of birth of people with this age on census day."""
     is_after_census_day = np.array([day > _CENSUS_DAY for day in _BIRTHDAYS], dtype=np.int64)
-    year = numbers_up_to(_CENSUS_YEAR, 4)[_CENSUS_YEAR - age - is_after_census_day[birthday]]
-    month_and_day = texts_of((f"{month:02d}{day:02d}" for month, day in _BIRTHDAYS), 4)[birthday]
+    year = _numbers_up_to(_CENSUS_YEAR, 4)[_CENSUS_YEAR - age - is_after_census_day[birthday]]
+    month_and_day = _texts_of((f"{month:02d}{day:02d}" for month, day in _BIRTHDAYS), 4)[birthday]
     return {
         "QDB": np.char.add(year, month_and_day),
-        "QDOB_MONTH": texts_of((month for month, _ in _BIRTHDAYS), 2)[birthday],
-        "QDOB_DAY": texts_of((day for _, day in _BIRTHDAYS), 2)[birthday],
+        "QDOB_MONTH": _texts_of((month for month, _ in _BIRTHDAYS), 2)[birthday],
+        "QDOB_DAY": _texts_of((day for _, day in _BIRTHDAYS), 2)[birthday],
         "QDOB_YEAR": year,
     }
 
@@ -206,7 +206,7 @@ def _race_2010_of_cenrace() -> Texts:
     of_cenrace = np.zeros(64, dtype=np.int64)
     for bits, cenrace in enumerate(numbers_of_sets(MAJOR_RACE_COUNT).tolist()):
         of_cenrace[cenrace] = max(1, number_of_set[bits & ((1 << majors) - 1)])
-    return numbers_up_to(31, 2, zeros=True)[of_cenrace]
+    return _numbers_up_to(31, 2, zeros=True)[of_cenrace]
 
 
 OID_DIGITS = 15
@@ -219,8 +219,8 @@ _OID_STEP = 7919
 
 _Fields = dict[str, Texts | bytes]
 
-_TWO_DIGITS = numbers_up_to(99, 2)
-_HHT2 = numbers_up_to(12, 2, zeros=True)
+_TWO_DIGITS = _numbers_up_to(99, 2)
+_HHT2 = _numbers_up_to(12, 2, zeros=True)
 _FACTS_OF_ONE_DIGIT = ("HHT", "CPLT", "UPART", "MULTG", "PAOC", "PAC")
 _FACTS_OF_TWO_DIGITS = ("P18", "P60", "P65", "P75")
 _NOT_IN_UNIVERSE: _Fields = {
@@ -307,11 +307,11 @@ def _household_lines(chunk: HousedChunk, people: StatePeople, mix: CodeMix, mafi
 
 def _sizes(people: Integers) -> Texts:
     """FINAL_POP, as texts."""
-    return numbers_up_to(int(people.max(initial=0)), 5)[people]
+    return _numbers_up_to(int(people.max(initial=0)), 5)[people]
 
 
 def _lines(kind: bytes, block: Integers, state: str, mafid: Texts, fields: _Fields) -> Lines:
     """Unit records of one RTYPE, with the fields that all units have in the same form."""
     oids = digits_of(block_oids(int(state), block), OID_DIGITS, 22)
     common: _Fields = {"RTYPE": kind, "MAFID": mafid, "BCUSTATEFP": state.encode(), "VERSION": VERSION, "OIDTB": oids}
-    return lines_of(UNIT, len(block), common | fields)
+    return lines_of(_UNIT, len(block), common | fields)

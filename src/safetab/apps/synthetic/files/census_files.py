@@ -39,11 +39,11 @@ from safetab.model.products.safetab_h.safetab_h import HOUSEHOLD_RECORD
 from safetab.model.products.safetab_p.safetab_p import OLDEST_AGE, PERSON_RECORD
 
 TEXTS = pa.dictionary(pa.int32(), pa.string())
-PERSON_SCHEMA = pa.schema([(column, TEXTS) for column in PERSON_RECORD.columns])
+_PERSON_SCHEMA = pa.schema([(column, TEXTS) for column in PERSON_RECORD.columns])
 PERSON_HOUSEHOLD = "person-household"
 """Who lives with whom: a row for each person record, in the order of the files of person records."""
-PERSON_HOUSEHOLD_SCHEMA = pa.schema([("HOUSEHOLD", pa.int32())])
-HOUSEHOLD_SCHEMA = pa.schema([(column, TEXTS) for column in HOUSEHOLD_RECORD.columns])
+_PERSON_HOUSEHOLD_SCHEMA = pa.schema([("HOUSEHOLD", pa.int32())])
+_HOUSEHOLD_SCHEMA = pa.schema([(column, TEXTS) for column in HOUSEHOLD_RECORD.columns])
 
 _AGES = pa.array([str(age) for age in range(OLDEST_AGE + 1)])
 _SEXES = pa.array(["1", "2"])
@@ -74,7 +74,7 @@ def person_table(
     return pa.table({name: columns[name] for name in PERSON_RECORD.columns})
 
 
-def household_table(chunk: HousedChunk, people: StatePeople, mix: CodeMix) -> pa.Table:
+def _household_table(chunk: HousedChunk, people: StatePeople, mix: CodeMix) -> pa.Table:
     """The household records of a chunk. The codes are those of the householder."""
     of_householders = person_table(_householders(chunk), people, mix)
     columns = {name: of_householders[name] for name in of_householders.column_names}
@@ -187,7 +187,7 @@ def _as_text(table: pa.Table, missing: str) -> pa.Table:
 
 def person_file(folder: Path, state: str, form: CensusFormat) -> AbstractContextManager[_TableWriter]:
     """The open file of one state's person records."""
-    return table_file(folder / PERSON_RECORD.table / f"{state}{form.ending}", PERSON_SCHEMA)
+    return table_file(folder / PERSON_RECORD.table / f"{state}{form.ending}", _PERSON_SCHEMA)
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,10 +203,10 @@ class PersonAndHouseholdFiles:
         """Append the records of a chunk. HOUSEHOLDER of a person follows from the households."""
         is_householder = chunk.homes.householder == np.arange(len(chunk.unit))
         self.write_persons(person_table(chunk.people, people, self.mix, is_householder))
-        self.write_households(household_table(chunk, people, self.mix))
+        self.write_households(_household_table(chunk, people, self.mix))
         in_quarters = chunk.homes.householder < 0
         numbers = pa.array(chunk.unit.astype(np.int32), mask=in_quarters)  # households come first among units
-        self.write_homes(pa.table([numbers], PERSON_HOUSEHOLD_SCHEMA))
+        self.write_homes(pa.table([numbers], _PERSON_HOUSEHOLD_SCHEMA))
 
     def write_vacant(self, vacant: VacantUnits) -> None:
         """Write nothing: vacant units are not households."""
@@ -221,8 +221,8 @@ def person_and_household_files(
     homes_path = folder / PERSON_HOUSEHOLD / f"{state}.parquet"
     with (
         person_file(folder, state, form) as persons,
-        table_file(path, HOUSEHOLD_SCHEMA) as households,
-        table_file(homes_path, PERSON_HOUSEHOLD_SCHEMA) as homes,
+        table_file(path, _HOUSEHOLD_SCHEMA) as households,
+        table_file(homes_path, _PERSON_HOUSEHOLD_SCHEMA) as homes,
     ):
         yield PersonAndHouseholdFiles(mix, persons, households, homes)
 
@@ -235,12 +235,12 @@ def join_person_households(folder: Path) -> None:
     parts = folder / PERSON_HOUSEHOLD
     kept: dict[str, Any] = {"use_dictionary": False, "column_encoding": "DELTA_BINARY_PACKED", "store_schema": False}
     first = 0
-    with pa.parquet.ParquetWriter(folder / PERSON_HOUSEHOLD_FILE, PERSON_HOUSEHOLD_SCHEMA, **kept) as file:
+    with pa.parquet.ParquetWriter(folder / PERSON_HOUSEHOLD_FILE, _PERSON_HOUSEHOLD_SCHEMA, **kept) as file:
         for path in sorted(parts.iterdir()):
             part = pa.parquet.ParquetFile(path)
             for number in range(part.num_row_groups):  # of a chunk, in which households are numbered from 0
                 numbers = part.read_row_group(number)["HOUSEHOLD"]
-                file.write_table(pa.table([pc.add(numbers, pa.scalar(first, pa.int32()))], PERSON_HOUSEHOLD_SCHEMA))
+                file.write_table(pa.table([pc.add(numbers, pa.scalar(first, pa.int32()))], _PERSON_HOUSEHOLD_SCHEMA))
                 first += pc.count_distinct(numbers).as_py()
     shutil.rmtree(parts)
 

@@ -14,7 +14,7 @@ from safetab.foundation.findings import Finding, FindingsOf
 from safetab.model.census.area_levels import Pass
 from safetab.model.us.us_census import PR_PASS, US_PASS
 
-FEWEST_PEOPLE = 102  # fewer would leave Puerto Rico empty
+_FEWEST_PEOPLE = 102  # fewer would leave Puerto Rico empty
 MOST_PEOPLE = 2_000_000_000  # more would not fit into the integers that share people out
 _MOST_TRACTS = 200_000
 _FEWEST_BLOCKS_OF_A_TRACT = 4
@@ -24,7 +24,7 @@ _MOST_COUNTIES_OF_A_STATE = 999
 
 
 @dataclass(frozen=True, slots=True)
-class NationState:
+class _NationState:
     """A state as it was counted in 2020."""
 
     code: str
@@ -36,7 +36,7 @@ class NationState:
 
 _STATES_TEXT = (files("safetab.apps.synthetic") / "states_of_2020.csv").read_text(encoding="utf-8")
 *US_STATES_OF_2020, PUERTO_RICO_OF_2020 = (
-    NationState(code, name, *map(int, numbers))
+    _NationState(code, name, *map(int, numbers))
     for code, name, *numbers in list(csv.reader(_STATES_TEXT.splitlines()))[1:]
 )
 """The states in the order of their codes, 331,449,281 people in 3,143 counties; and Puerto Rico."""
@@ -104,8 +104,8 @@ class SizeRequest:
     def findings(self) -> tuple[Finding, ...]:
         """Every reason why no census of this size can be made."""
         findings = FindingsOf("the command")
-        if not FEWEST_PEOPLE <= self.people <= MOST_PEOPLE:
-            findings.error("--people", f"must be from {FEWEST_PEOPLE:,} to {MOST_PEOPLE:,}.")
+        if not _FEWEST_PEOPLE <= self.people <= MOST_PEOPLE:
+            findings.error("--people", f"must be from {_FEWEST_PEOPLE:,} to {MOST_PEOPLE:,}.")
         limits = {"states": len(US_STATES_OF_2020), "counties": _US_EXTENT.counties, "tracts": _MOST_TRACTS}
         given: dict[str, int | None] = {option: getattr(self, option) for option in limits}
         for option, most in limits.items():
@@ -130,7 +130,7 @@ class StateShare:
     Its counties and everything inside them are drawn, or given in the order of their numbers.
     """
 
-    state: NationState
+    state: _NationState
     people: int
     counties: int
     tracts: int
@@ -161,7 +161,7 @@ def state_shares(request: SizeRequest) -> tuple[StateShare, ...]:
     return (*us_shares, *_shared_out([PUERTO_RICO_OF_2020], there, of_puerto_rico))
 
 
-def _states_and_extent(request: SizeRequest) -> tuple[list[NationState], _Extent]:
+def _states_and_extent(request: SizeRequest) -> tuple[list[_NationState], _Extent]:
     """The states of a request, and how many entities they have together."""
     given = (request.states, request.counties, request.tracts)
     most = min([51, *(number for number in given if number is not None)])
@@ -180,7 +180,7 @@ def _states_and_extent(request: SizeRequest) -> tuple[list[NationState], _Extent
     return states, _US_EXTENT.scaled(tracts, counties)
 
 
-def _shared_out(states: Sequence[NationState], people: int, extent: _Extent) -> list[StateShare]:
+def _shared_out(states: Sequence[_NationState], people: int, extent: _Extent) -> list[StateShare]:
     """The shares of some states in people and entities that they have together."""
     residents = np.array([state.people for state in states], dtype=np.int64)
     real_counties = np.array([state.counties for state in states], dtype=np.int64)
@@ -200,7 +200,7 @@ def _shared_out(states: Sequence[NationState], people: int, extent: _Extent) -> 
     return [*map(StateShare, states, *columns, _areas(states, extent.aiannh_areas))]
 
 
-def _areas(states: Sequence[NationState], total: int) -> list[tuple[int, ...]]:
+def _areas(states: Sequence[_NationState], total: int) -> list[tuple[int, ...]]:
     """The codes of the AIANNH areas of each state. One in twenty also lies in the next state."""
     weights = np.array([state.aiannh_weight for state in states], dtype=np.int64)
     if not weights.any():

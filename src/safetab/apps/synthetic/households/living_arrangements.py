@@ -41,12 +41,13 @@ class Relationship(IntEnum):
     NONINSTITUTIONAL = 38
 
 
-R = Relationship
-SPOUSES = (R.OPPOSITE_SEX_SPOUSE, R.SAME_SEX_SPOUSE)
-UNMARRIED_PARTNERS = (R.OPPOSITE_SEX_PARTNER, R.SAME_SEX_PARTNER)
-OWN_CHILDREN = (R.BIOLOGICAL_CHILD, R.ADOPTED_CHILD, R.STEPCHILD)
-RELATIVES = (
-    *SPOUSES, *OWN_CHILDREN, R.SIBLING, R.PARENT, R.GRANDCHILD, R.PARENT_IN_LAW, R.CHILD_IN_LAW, R.OTHER_RELATIVE
+_R = Relationship
+_SPOUSES = (_R.OPPOSITE_SEX_SPOUSE, _R.SAME_SEX_SPOUSE)
+_UNMARRIED_PARTNERS = (_R.OPPOSITE_SEX_PARTNER, _R.SAME_SEX_PARTNER)
+_OWN_CHILDREN = (_R.BIOLOGICAL_CHILD, _R.ADOPTED_CHILD, _R.STEPCHILD)
+_RELATIVES = (
+    *_SPOUSES, *_OWN_CHILDREN, _R.SIBLING, _R.PARENT, _R.GRANDCHILD, _R.PARENT_IN_LAW, _R.CHILD_IN_LAW,
+    _R.OTHER_RELATIVE,
 )  # fmt: skip
 
 _ARRANGEMENTS = package_data("safetab.apps.synthetic.households", "living_arrangements.toml")
@@ -86,7 +87,7 @@ def quarters_of_people(block: Integers, age: Integers, blocks: int, bits: Random
 
 _SCHOOL_AGE = 6
 
-Small = NDArray[np.uint8]
+_Small = NDArray[np.uint8]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,7 +95,7 @@ class Members:
     """Everybody who lives in a household, with one element per person."""
 
     household: Integers  # the number of the household
-    relationship: Small
+    relationship: _Small
     age: Integers
     is_female: Flags
     households: int
@@ -126,8 +127,8 @@ def household_facts(members: Members) -> dict[str, NDArray[Any]]:
     size = np.bincount(members.household, minlength=members.households)
     couple = _couples(members)
     is_minor = members.age < _ADULT_AGE
-    own = are(OWN_CHILDREN) & is_minor
-    relatives = has(are(RELATIVES))
+    own = are(_OWN_CHILDREN) & is_minor
+    relatives = has(are(_RELATIVES))
     own_children = has(own)
     return {
         "FINAL_POP": size,
@@ -143,21 +144,21 @@ def household_facts(members: Members) -> dict[str, NDArray[Any]]:
     }
 
 
-def _couples(members: Members) -> Small:
+def _couples(members: Members) -> _Small:
     """CPLT: 1 and 2 married, of two sexes or one; 3 and 4 unmarried partners; 5 no couple."""
     couple = np.full(members.households, 5, dtype=np.uint8)
-    for number, relationship in enumerate((*SPOUSES, *UNMARRIED_PARTNERS), start=1):
+    for number, relationship in enumerate((*_SPOUSES, *_UNMARRIED_PARTNERS), start=1):
         couple[members.any(members.are([relationship]))] = number
     return couple
 
 
-def _types(couple: Small, relatives: Flags, size: Integers, is_female: Flags) -> Small:
+def _types(couple: _Small, relatives: Flags, size: Integers, is_female: Flags) -> _Small:
     """HHT: 1 married couple; 2, 3 other family; 4, 6 alone; 5, 7 only with nonrelatives."""
     nonfamily = np.where(size == 1, 4, 5) + 2 * is_female
     return np.where(couple <= 2, 1, np.where(relatives, 2 + is_female, nonfamily)).astype(np.uint8)
 
 
-def _types_2(couple: Small, own_children: Flags, relatives: Flags, size: Integers, is_female: Flags) -> Small:
+def _types_2(couple: _Small, own_children: Flags, relatives: Flags, size: Integers, is_female: Flags) -> _Small:
     """HHT2: 1, 2 married; 3, 4 cohabiting; 5 to 8 women and 9 to 12 men without a partner.
 
     Without a partner: alone, with own children, with relatives, with others, in this order.
@@ -167,20 +168,20 @@ def _types_2(couple: Small, own_children: Flags, relatives: Flags, size: Integer
     return np.where(couple <= 4, with_couple, np.where(is_female, 5, 9) + without_couple).astype(np.uint8)
 
 
-def _unmarried_partners(couple: Small, is_female: Flags) -> Small:
+def _unmarried_partners(couple: _Small, is_female: Flags) -> _Small:
     """UPART: a man with a man 1, with a woman 2; a woman with a woman 3, with a man 4; others 5."""
     of_man = np.where(couple == 4, 1, 2)
     return np.where((couple == 3) | (couple == 4), of_man + 2 * is_female, 5).astype(np.uint8)
 
 
-def _generations(members: Members) -> Small:
+def _generations(members: Members) -> _Small:
     """MULTG: 2 for three generations, counted from the householder; 1 for fewer."""
-    others = ((*OWN_CHILDREN, R.CHILD_IN_LAW), (R.PARENT, R.PARENT_IN_LAW), (R.GRANDCHILD,))
+    others = ((*_OWN_CHILDREN, _R.CHILD_IN_LAW), (_R.PARENT, _R.PARENT_IN_LAW), (_R.GRANDCHILD,))
     generations = sum(members.any(members.are(relatives)).astype(np.uint8) for relatives in others)
     return np.where(generations >= 2, 2, 1).astype(np.uint8)
 
 
-def _ages_of_children(members: Members, children: Flags) -> Small:
+def _ages_of_children(members: Members, children: Flags) -> _Small:
     """PAOC and PAC: only children below 6 1, only from 6 to 17 2, both 3, no children 4."""
     young = members.any(children & (members.age < _SCHOOL_AGE))
     old = members.any(children & (members.age >= _SCHOOL_AGE))

@@ -40,7 +40,7 @@ _MARRIED = {Relationship.OPPOSITE_SEX_SPOUSE: 870, Relationship.SAME_SEX_SPOUSE:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Homes:
+class _Homes:
     """Where people of whole blocks live, with one element per person."""
 
     householder: Integers  # position of the person's householder, or -1 in group quarters
@@ -48,7 +48,7 @@ class Homes:
     quarters: NDArray[np.uint16]  # QGQTYP, or living_arrangements.NO_QUARTERS
 
 
-def homes_of(chunk: PeopleChunk, demographics: Demographics, bits: RandomBits) -> Homes:
+def _homes_of(chunk: PeopleChunk, demographics: Demographics, bits: RandomBits) -> _Homes:
     """Draw where the people of a chunk of whole blocks live."""
     block = np.repeat(np.arange(len(chunk.blocks)), chunk.people_of_block)
     age = demographics.age[chunk.demographic].astype(np.int64)
@@ -61,7 +61,7 @@ def homes_of(chunk: PeopleChunk, demographics: Demographics, bits: RandomBits) -
     householder = np.where(homes.householder >= 0, order[homes.householder], _NO_HOUSEHOLDER)
     unsorted = np.empty_like(order)
     unsorted[order] = np.arange(len(order))
-    return Homes(householder[unsorted], homes.relationship[unsorted], homes.quarters[unsorted])
+    return _Homes(householder[unsorted], homes.relationship[unsorted], homes.quarters[unsorted])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,7 +74,7 @@ class _Division:
     people_of_block: Integers
     bits: RandomBits
 
-    def homes(self, is_marked: Flags) -> Homes:
+    def homes(self, is_marked: Flags) -> _Homes:
         """Where everybody lives, if these people are marked as householders."""
         quarters = self._quarters(is_marked)
         is_householder = is_marked | self._further_householders(is_marked, quarters == living_arrangements.NO_QUARTERS)
@@ -92,7 +92,7 @@ class _Division:
         relationship[in_quarters] = np.where(
             is_institutional, Relationship.INSTITUTIONAL, Relationship.NONINSTITUTIONAL
         )
-        return Homes(householder, relationship, quarters)
+        return _Homes(householder, relationship, quarters)
 
     def _quarters(self, is_marked: Flags) -> NDArray[np.uint16]:
         """QGQTYP of each person, or living_arrangements.NO_QUARTERS.
@@ -200,7 +200,7 @@ _TENURES = ((0, (12, 2, 84, 2)), (30, (42, 6, 50, 2)), (45, (56, 14, 28, 2)), (6
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class GroupQuarters:
+class _GroupQuarters:
     """Group quarters, with one element per unit."""
 
     block: Integers  # position among the state's blocks
@@ -222,12 +222,12 @@ class HousedChunk:
     """People of whole blocks, and their units. Households stand in the order of their householders."""
 
     people: PeopleChunk
-    homes: Homes
+    homes: _Homes
     householder: Integers  # position of the person; one element per household
     household_block: Integers
     facts: Mapping[str, Integers]  # fields of the unit record, one element per household
     tenure: NDArray[np.uint8]  # TEN, one element per household
-    quarters: GroupQuarters
+    quarters: _GroupQuarters
     vacant: VacantUnits
     unit: Integers  # number of the person's unit: households first, then group quarters
 
@@ -239,7 +239,7 @@ class HousedChunk:
 
 def housed(chunk: PeopleChunk, demographics: Demographics, bits: RandomBits) -> HousedChunk:
     """Put the people of whole blocks into units, and add vacant units beside them."""
-    homes = homes_of(chunk, demographics, bits)
+    homes = _homes_of(chunk, demographics, bits)
     block = np.repeat(chunk.blocks, chunk.people_of_block)
     age = demographics.age[chunk.demographic].astype(np.int64)
     is_female = demographics.is_female[chunk.demographic] == 1
@@ -268,7 +268,7 @@ def with_shared_codes(chunk: HousedChunk, share: float, bits: RandomBits) -> Hou
     return replace(chunk, people=replace(people, race=race, ethnicity=ethnicity, several=several))
 
 
-def _quarters(block: Integers, kind: NDArray[np.uint16], is_female: Flags) -> tuple[GroupQuarters, Integers]:
+def _quarters(block: Integers, kind: NDArray[np.uint16], is_female: Flags) -> tuple[_GroupQuarters, Integers]:
     """Group quarters of these people, and the number of each person's unit.
 
     The people of a block and kind share a unit, or several units if there are very many of them.
@@ -283,7 +283,7 @@ def _quarters(block: Integers, kind: NDArray[np.uint16], is_female: Flags) -> tu
     sexes[unit[is_female]] |= 2
     size = np.bincount(unit, minlength=len(units))
     kinds = (block_and_kind % 1000).astype(np.uint16)
-    return GroupQuarters(block_and_kind // 1000, kinds, size, sexes), unit
+    return _GroupQuarters(block_and_kind // 1000, kinds, size, sexes), unit
 
 
 def _rank_in(group: Integers, groups: int) -> Integers:

@@ -64,14 +64,14 @@ UNKNOWN = "COLUMN-OF-"
 """Begins what stands in place of a column that can't be guessed. `validate` refuses it."""
 _UNKNOWN_AREA, _UNKNOWN_CODE = ({"name": f"{UNKNOWN}{of}", "type": "string"} for of in ("AREAS", "CODES"))
 
-Field = dict[str, Any]
+_Field = dict[str, Any]
 """A field with the keys that census.toml has for it."""
 
 
-class Columns(NamedTuple):
+class _Columns(NamedTuple):
     """The columns of a file of records, and what the specification says about where they are known from."""
 
-    fields: Sequence[Field]
+    fields: Sequence[_Field]
     origin: str
     file: str
     missing: Sequence[str]
@@ -79,7 +79,7 @@ class Columns(NamedTuple):
     have_types: bool = True  # a header has none
 
 
-def columns_of_package(path: Path | None) -> Columns:
+def columns_of_package(path: Path | None) -> _Columns:
     """The columns of a data package's first table; without a package, of the example. Raises InvalidInput."""
     if path is None:
         return _table_of(json.loads((_NEW / "datapackage.json").read_text(encoding="utf-8")), _EXAMPLE)
@@ -92,7 +92,7 @@ def columns_of_package(path: Path | None) -> Columns:
         raise InvalidInput.about(path, why) from None
 
 
-def columns_of_file(path: Path) -> Columns:
+def columns_of_file(path: Path) -> _Columns:
     """The columns in a text file's header or a Parquet file's footer. Raises InvalidInput."""
     if path.exists() and not path.is_file() and not path.is_dir():
         raise InvalidInput.about(path, "is not a regular file.")  # a pipe would wait for ever
@@ -103,7 +103,7 @@ def columns_of_file(path: Path) -> Columns:
         raise InvalidInput.about(path, why_unreadable(path, error)) from None
 
 
-def _columns_of_header(path: Path) -> Columns:
+def _columns_of_header(path: Path) -> _Columns:
     """The columns in the first line; no byte after it is read. Raises OSError or InvalidInput.
 
     The line may be a record, if the file has no header: findings quote nothing of it.
@@ -131,7 +131,7 @@ def _names_in(line: bytes, separator: str) -> list[str]:
     return names
 
 
-def _columns_of_footer(path: Path) -> Columns:
+def _columns_of_footer(path: Path) -> _Columns:
     """The columns in a Parquet file's footer; no other byte is read. Raises OSError or InvalidInput."""
     try:
         schema = pq.read_schema(BytesIO(_MAGIC + _footer(path)))
@@ -161,7 +161,7 @@ def _footer(path: Path) -> bytes:
         return file.read(length) + tail
 
 
-def _table_of(package: Any, origin: str) -> Columns:
+def _table_of(package: Any, origin: str) -> _Columns:
     """The first table of a package. A package may be a lone table, or its schema."""
     tables = [(each, each.get("schema", each)) for each in package.get("resources", [package])]
     table, schema = next((each, of) for each, of in tables if isinstance(of, dict) and of.get("fields"))
@@ -172,10 +172,10 @@ def _table_of(package: Any, origin: str) -> Columns:
     ]
     origin += f" Taken for texts, since a table can't use their types: {', '.join(others)}." if others else ""
     fields = [_field(each) for each in schema["fields"]]
-    return Columns(fields, origin, path.name.partition(".")[0], missing, path.suffix != ".parquet")
+    return _Columns(fields, origin, path.name.partition(".")[0], missing, path.suffix != ".parquet")
 
 
-def _field(given: Field) -> Field:
+def _field(given: _Field) -> _Field:
     """A field with the keys that the language has. If no table can use its type, it holds any text."""
     name, kind, rules = str(given["name"]), given.get("type", "string"), given.get("constraints", {})
     if kind not in _RULES:
@@ -194,7 +194,7 @@ def _field(given: Field) -> Field:
     return field
 
 
-def write_new_census(folder: Path, columns: Columns, name: str) -> str:
+def write_new_census(folder: Path, columns: _Columns, name: str) -> str:
     """Write census.toml with its schema and lists, and return what was guessed, in sentences. Raises InvalidInput."""
     known = [_with_values(each) for each in columns.fields]
     area, codes = _area_and_codes(known)
@@ -238,7 +238,7 @@ def write_new_census(folder: Path, columns: Columns, name: str) -> str:
     return "" if columns.origin == _EXAMPLE else f"{guess} Check {SPECIFICATION_FILE}.\n"
 
 
-def _with_values(field: Field) -> Field:
+def _with_values(field: _Field) -> _Field:
     """The field; with two values to correct, if it is someone's sex and says nothing of its values."""
     has_values = field.get("constraints") or field.get("categories")
     if has_values or field["type"] not in {"string", "integer"} or not _is_like(_SEX, field):
@@ -247,14 +247,14 @@ def _with_values(field: Field) -> Field:
     return {**field, "categories": [{"value": each, "label": f"{field['name']} {each}"} for each in values]}
 
 
-def _line(field: Field, unused: Sequence[str], guessed: Sequence[str]) -> str:
+def _line(field: _Field, unused: Sequence[str], guessed: Sequence[str]) -> str:
     """The line of a field in census.toml: a comment if nothing reads the field."""
     begin = "  # " if field["name"] in unused else "  "
     end = _GUESSED if field["name"] in guessed else ""
     return f"{begin}{_toml(field)},{end}"
 
 
-def _area_and_codes(fields: Sequence[Field]) -> tuple[Field, list[Field]]:
+def _area_and_codes(fields: Sequence[_Field]) -> tuple[_Field, list[_Field]]:
     """The columns that seem to hold the area, and codes: a guess to correct. Raises InvalidInput if none may."""
     usable = [each for each in fields if each["type"] != "boolean" and not _is_like(_AGE, each)]
     usable.sort(key=lambda each: (bool(_listed(each)), each["type"] == "integer"))
@@ -273,22 +273,22 @@ def _area_and_codes(fields: Sequence[Field]) -> tuple[Field, list[Field]]:
     return area, answers[:_MOST_ANSWERS] or [code]
 
 
-def _is_like(pattern: str, field: Field) -> bool:
+def _is_like(pattern: str, field: _Field) -> bool:
     return re.search(pattern, field["name"], re.IGNORECASE) is not None
 
 
-def _listed(field: Field) -> list[Any]:
+def _listed(field: _Field) -> list[Any]:
     """The only values of a field, if it has a list of them."""
     categories = [each["value"] for each in field.get("categories", ())]
     return categories or field.get("constraints", {}).get("enum", [])
 
 
-def _as_text(field: Field) -> Field:
+def _as_text(field: _Field) -> _Field:
     """The field of an area or of codes, which are texts even where a file holds them as integers."""
     return {**field, "type": "string", "constraints": {}} if field["type"] == "integer" else field
 
 
-def _shapes(category: Field | None, age: Field | None) -> list[dict[str, Any]]:
+def _shapes(category: _Field | None, age: _Field | None) -> list[dict[str, Any]]:
     """The tables, from the lone total to the finest."""
     shapes: list[dict[str, Any]] = [{"id": "T1", "label": "total", "title": "Total"}]
     by = [str(each.get("attribute", each["name"])) for each in (category, age) if each]
@@ -313,7 +313,7 @@ def _toml(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _ids(field: Field, otherwise: str) -> list[str]:
+def _ids(field: _Field, otherwise: str) -> list[str]:
     """Ids or codes that the field accepts; others if it accepts any."""
     listed, pattern = tuple(map(str, _listed(field))), field.get("constraints", {}).get("pattern")
     column = RuledColumn(RecordField(field["name"], "string", pattern=pattern, enum=listed))

@@ -50,7 +50,7 @@ _LONGER = ".9"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Question:
+class _Question:
     """The columns that hold one answer each, or the one column that holds a list of them."""
 
     columns: tuple[str, ...]
@@ -98,7 +98,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class QuestionMaker:
+class _QuestionMaker:
     """Makes the questions of a layout, for people who live in a number of places."""
 
     layout: RecordLayout
@@ -108,9 +108,9 @@ class QuestionMaker:
     bits: RandomBits
     findings: FindingsOf
 
-    def questions(self) -> list[Question]:
+    def questions(self) -> list[_Question]:
         """A question for each classification, and for each column without a code, an area or a unit."""
-        asked = list[Question]()
+        asked = list[_Question]()
         taken = {*self.layout.area.columns, *((self.layout.unit.column,) if self.layout.unit else ())}
         for codes in (self.layout.several, self.layout.single):
             if not taken.issuperset(codes.columns):
@@ -120,7 +120,7 @@ class QuestionMaker:
             asked += [] if name in taken else self._of_column(column)
         return asked
 
-    def _of_column(self, column: RuledColumn) -> list[Question]:
+    def _of_column(self, column: RuledColumn) -> list[_Question]:
         counted = self.layout.where.get(column.column, frozenset())
         texts = values_of(column, self.bits, also=sorted(map(str, counted)))
         if not texts:
@@ -128,9 +128,9 @@ class QuestionMaker:
             self.findings.error(f"records.fields {column.column}", problem)
             return []
         table = np.repeat(np.arange(len(texts)), shares_of(column, texts, counted, self.bits))
-        return [Question((column.column,), texts, [table], least=int(self.is_filled or column.field.other is None))]
+        return [_Question((column.column,), texts, [table], least=int(self.is_filled or column.field.other is None))]
 
-    def _of_codes(self, codes: CodeColumns) -> list[Question]:
+    def _of_codes(self, codes: CodeColumns) -> list[_Question]:
         texts = sorted((codes.listed or frozenset()) | codes.residual)
         texts += [text + _LONGER for text in texts if len(text) == codes.first]
         usual = self.bits.lognormal(1.7, len(texts)).tolist()
@@ -149,7 +149,7 @@ class QuestionMaker:
             return []
         local = self._common_in_places(tables[0])
         tables *= 1 if codes.separator is None else _ANSWERS_OF_A_LIST
-        return [Question(codes.columns, texts, tables, least, local, codes.separator, codes.skips_gaps)]
+        return [_Question(codes.columns, texts, tables, least, local, codes.separator, codes.skips_gaps)]
 
     def _are_right(self, column: str, texts: Sequence[str]) -> Flags:
         """Whether each text fits the column, and is one answer for every classification that reads it."""
@@ -198,9 +198,9 @@ def shares_of(column: RuledColumn, values: Sequence[str], counted: Collection[ob
 
 PEOPLE_OF = {"nz": 200_000, "ons": 300_000}
 """How many people the shipped censuses have, which nobody took: their areas are made up, too."""
-BLOCK = 1 << 18
+_BLOCK = 1 << 18
 """How many records are made at a time."""
-MOST_PEOPLE = 1_000_000_000
+_MOST_PEOPLE = 1_000_000_000
 _SAME_UNIT_PER_MILLE = 250
 _PLAN, _BLOCKS = 0, 1  # addresses of random bits
 
@@ -215,11 +215,11 @@ class PeopleRequest:
     is_text: bool = False
     weights: Mapping[str, int] = field(default_factory=dict)
 
-    def checked(self) -> Checked[PeoplePlan]:
+    def checked(self) -> Checked[_PeoplePlan]:
         """The plan of the people, and every finding about the request and the specification."""
         findings = FindingsOf("the command")
-        if not 1 <= self.people <= MOST_PEOPLE:
-            findings.error("--people", f"must be from 1 to {MOST_PEOPLE:,}.")
+        if not 1 <= self.people <= _MOST_PEOPLE:
+            findings.error("--people", f"must be from 1 to {_MOST_PEOPLE:,}.")
         if self.seed < 0:
             findings.error("--seed", "must be 0 or above.")
         compiled = compile_folder(self.parameters)
@@ -231,7 +231,7 @@ class PeopleRequest:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PeoplePlan:
+class _PeoplePlan:
     """People to be made up: how many live in each area, and what they are asked."""
 
     request: PeopleRequest
@@ -241,14 +241,14 @@ class PeoplePlan:
     ids: Mapping[str, pa.Array]  # by column, the id of each area
     last: Integers  # by area, how many people live there and in the areas before it
     place: Integers  # by area, the place whose groups are common there
-    questions: Sequence[Question]
+    questions: Sequence[_Question]
     units: pa.Array | None  # their ids, if the column limits them
 
     def blocks(self) -> Iterator[pa.Table]:
         """The records, in the order of their areas, at most BLOCK at a time."""
-        for block, first in enumerate(range(0, self.request.people, BLOCK)):
+        for block, first in enumerate(range(0, self.request.people, _BLOCK)):
             bits = RandomBits(self.request.seed, _BLOCKS, block)
-            number = np.arange(first, min(first + BLOCK, self.request.people))
+            number = np.arange(first, min(first + _BLOCK, self.request.people))
             area = np.searchsorted(self.last, number, side="right")
             columns = {name: used_text_column(area, ids) for name, ids in self.ids.items()}
             for question in self.questions:
@@ -265,14 +265,14 @@ class PeoplePlan:
         column = self.layout.fields[unit.column]
         units = np.where(is_same, number - number % unit.most_records, number) + (column.field.minimum or 0)
         texts = pc.cast(pa.array(units), pa.string())
-        padded = texts if column.field.type == "integer" else pc.utf8_lpad(texts, len(str(MOST_PEOPLE)), "0")
+        padded = texts if column.field.type == "integer" else pc.utf8_lpad(texts, len(str(_MOST_PEOPLE)), "0")
         return padded.dictionary_encode()
 
 
-def write_people(folder: Path, plan: PeoplePlan, progress: Progress) -> None:
+def write_people(folder: Path, plan: _PeoplePlan, progress: Progress) -> None:
     """Write the records into an empty folder, and the marker that says that people are made up."""
     mark_as_made_up(folder)
-    progress.step(f"Making up {plan.layout.nouns}", -(-plan.request.people // BLOCK))
+    progress.step(f"Making up {plan.layout.nouns}", -(-plan.request.people // _BLOCK))
     schema = pa.schema([(name, TEXTS) for name in plan.layout.columns])
     with table_file(folder / plan.file, schema, plan.layout.separator_in(plan.file), plan.missing) as write:
         for block in plan.blocks():
@@ -280,7 +280,7 @@ def write_people(folder: Path, plan: PeoplePlan, progress: Progress) -> None:
             progress.advance()
 
 
-def _plan(request: PeopleRequest, compiled: Compiled, findings: FindingsOf) -> PeoplePlan | None:
+def _plan(request: PeopleRequest, compiled: Compiled, findings: FindingsOf) -> _PeoplePlan | None:
     """The plan, or None and findings if no record can satisfy the specification."""
     layout, spec = compiled.config.product.record, compiled.config.specification
     assert spec is not None  # the folder has one
@@ -293,12 +293,12 @@ def _plan(request: PeopleRequest, compiled: Compiled, findings: FindingsOf) -> P
     columns = map(pa.array, zip(*keys.values(), strict=True))
     ids = dict(zip(layout.area.columns, columns, strict=True))
     is_filled = request.is_text and not spec.records.missing
-    maker = QuestionMaker(layout, request.weights, is_filled, int(place.max()) + 1, bits, findings)
+    maker = _QuestionMaker(layout, request.weights, is_filled, int(place.max()) + 1, bits, findings)
     questions, units = maker.questions(), _unit_ids(layout, request.people, bits, findings)
     texts = [*ids.values(), *(question.texts for question in questions), units or ()]
     file = _text_file(layout, texts, findings) if request.is_text else f"{layout.table}.parquet"
     missing, last = next(iter(spec.records.missing), ""), np.cumsum(apportioned(request.people, sizes))
-    return PeoplePlan(request, layout, file, missing, ids, last, place, questions, units)
+    return _PeoplePlan(request, layout, file, missing, ids, last, place, questions, units)
 
 
 def _keys(layout: RecordLayout) -> dict[int, tuple[str, ...]]:

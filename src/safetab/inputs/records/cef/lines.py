@@ -20,7 +20,7 @@ from safetab.inputs.bureau.cef.layout import Field, LineLayout, Ranges
 from safetab.inputs.records.record_rules import Rule
 from safetab.model.products.bureau_columns import CODE_COLUMNS
 
-Bytes = NDArray[np.uint8]
+_Bytes = NDArray[np.uint8]
 Int32s = NDArray[np.int32]
 Int64s = NDArray[np.int64]
 Flags = NDArray[np.bool_]
@@ -28,7 +28,7 @@ Flags = NDArray[np.bool_]
 _BLANK = 32
 _DIGIT_0 = 48
 _DIGIT_9 = 57
-SEPARATOR = 124
+_SEPARATOR = 124
 _NO_DIGIT = 63
 _LOW_DIGITS = 10**17
 _NO_NUMBER = -1
@@ -36,7 +36,7 @@ _NOT_FOUND = -1
 
 
 def read_fields(  # noqa: C901, PLR0913, PLR0917 - a loop to be compiled takes plain arrays
-    lines: Bytes, firsts: Int64s, ends: Int64s, may_be_blank: Flags, range_starts: Int64s, lows: Int64s,
+    lines: _Bytes, firsts: Int64s, ends: Int64s, may_be_blank: Flags, range_starts: Int64s, lows: Int64s,
     highs: Int64s, column_of: Int64s, numbers: Int64s, broken: Int64s,
 ) -> None:  # fmt: skip
     """Write the number of each field that has a column, 0 for blanks.
@@ -74,7 +74,7 @@ def read_fields(  # noqa: C901, PLR0913, PLR0917 - a loop to be compiled takes p
         broken[row] = wrong
 
 
-def read_long_numbers(lines: Bytes, first: int, end: int, highs: Int32s, lows: Int64s) -> None:
+def read_long_numbers(lines: _Bytes, first: int, end: int, highs: Int32s, lows: Int64s) -> None:
     """Write a number of up to 22 digits as its last 18 digits and those in front.
 
     Both are _NO_NUMBER if the field is not a number.
@@ -101,7 +101,7 @@ def read_long_numbers(lines: Bytes, first: int, end: int, highs: Int32s, lows: I
 
 
 def spread_fields(  # noqa: C901, PLR0913, PLR0917
-    text: Bytes, starts: Int64s, stops: Int64s, firsts: Int64s, ends: Int64s, lines: Bytes, is_shaped: Flags
+    text: _Bytes, starts: Int64s, stops: Int64s, firsts: Int64s, ends: Int64s, lines: _Bytes, is_shaped: Flags
 ) -> None:
     """Write separated fields to their fixed positions.
 
@@ -114,7 +114,7 @@ def spread_fields(  # noqa: C901, PLR0913, PLR0917
         is_shaped[row] = True
         while at <= stops[row]:
             begin = at
-            while at < stops[row] and text[at] != SEPARATOR:
+            while at < stops[row] and text[at] != _SEPARATOR:
                 at += 1
             stop = at
             at += 1
@@ -202,7 +202,7 @@ class Lines:
     A row of characters is one line. Characters beyond the layout's width are its line end.
     """
 
-    characters: Bytes
+    characters: _Bytes
     numbers: Int64s
     misshapen: Int64s
 
@@ -218,14 +218,14 @@ def lines_of(path: Path, layout: LineLayout) -> Iterator[Lines]:
     for block in _blocks_of_whole_lines(path):
         text = np.frombuffer(block, dtype=np.uint8)
         if first == 1:
-            is_separated = SEPARATOR in block[: block.index(_LINE_FEED)]
+            is_separated = _SEPARATOR in block[: block.index(_LINE_FEED)]
         lines = None if is_separated else _as_they_lie(text, layout, first)
         lines = lines or _split(text, layout, first, is_separated=is_separated)
         first += len(lines.numbers) + len(lines.misshapen)
         yield lines
 
 
-def _as_they_lie(text: Bytes, layout: LineLayout, first: int) -> Lines | None:
+def _as_they_lie(text: _Bytes, layout: LineLayout, first: int) -> Lines | None:
     """The lines without copying, or None if some line has another length or line end."""
     if len(text) <= layout.width:
         return None
@@ -239,7 +239,7 @@ def _as_they_lie(text: Bytes, layout: LineLayout, first: int) -> Lines | None:
     return Lines(rows, np.arange(first, first + len(rows)), np.empty(0, dtype=np.int64))
 
 
-def _split(text: Bytes, layout: LineLayout, first: int, *, is_separated: bool) -> Lines:
+def _split(text: _Bytes, layout: LineLayout, first: int, *, is_separated: bool) -> Lines:
     """The lines of any lengths."""
     stops = np.flatnonzero(text == _LINE_FEED)
     starts = np.concatenate([[0], stops[:-1] + 1])
@@ -253,7 +253,7 @@ def _split(text: Bytes, layout: LineLayout, first: int, *, is_separated: bool) -
     return Lines(characters, numbers[is_shaped], numbers[~is_shaped])
 
 
-def _spread(text: Bytes, starts: Int64s, stops: Int64s, layout: LineLayout) -> tuple[Bytes, np.ndarray]:
+def _spread(text: _Bytes, starts: Int64s, stops: Int64s, layout: LineLayout) -> tuple[_Bytes, np.ndarray]:
     characters = np.empty((len(starts), layout.width), dtype=np.uint8)
     is_shaped = np.empty(len(starts), dtype=np.bool_)
     firsts = np.array([field.first for field in layout.fields])
@@ -329,7 +329,7 @@ class FieldReader:
             np.array(column_of),
         )
 
-    def read(self, lines: Bytes) -> FieldNumbers:
+    def read(self, lines: _Bytes) -> FieldNumbers:
         """The numbers of these lines, and which fields are wrong."""
         numbers = np.empty((len(self._wanted), len(lines)), dtype=np.int64)
         broken = np.empty(len(lines), dtype=np.int64)
@@ -356,7 +356,7 @@ class FieldReader:
         return [(rule, is_broken) for rule, is_broken in found.items() if is_broken.any()]
 
 
-def long_numbers(lines: Bytes, first: int, end: int) -> tuple[Int32s, Int64s]:
+def long_numbers(lines: _Bytes, first: int, end: int) -> tuple[Int32s, Int64s]:
     """Numbers of up to 22 digits: the digits in front of the last 18, and the last 18.
 
     Both are negative if the field is not a number.

@@ -39,7 +39,7 @@ _MAFID_BITS = 30  # nine digits
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Units(Columns):
+class _Units(Columns):
     """Units, with one element per unit."""
 
     mafids: Int32s
@@ -54,13 +54,13 @@ class Units(Columns):
 
 _NO_NUMBER = np.empty(0, dtype=np.int32)
 _NO_CODE = np.empty(0, dtype=np.uint8)
-NO_UNITS = Units(_NO_NUMBER, _NO_NUMBER, _NO_NUMBER, _NO_NUMBER, _NO_CODE, _NO_CODE, _NO_CODE, _NO_CODE)
+_NO_UNITS = _Units(_NO_NUMBER, _NO_NUMBER, _NO_NUMBER, _NO_NUMBER, _NO_CODE, _NO_CODE, _NO_CODE, _NO_CODE)
 
 
-class UnitTable:
+class _UnitTable:
     """Units in rising order of MAFID, and how many persons and householders were found in each."""
 
-    def __init__(self, units: Units) -> None:
+    def __init__(self, units: _Units) -> None:
         self.units = units.take(np.argsort(units.mafids, kind="stable"))
         self.persons = np.zeros(len(units.mafids), dtype=np.int32)
         self.householders = np.zeros(len(units.mafids), dtype=np.int32)
@@ -109,7 +109,7 @@ class CefRules:
         self.is_code[[int(code) for code in codes or ()]] = True
 
 
-class FileRules:
+class _FileRules:
     """One file of a state: its lines, and which of them break which rule."""
 
     def __init__(self, path: Path, layout: LineLayout) -> None:
@@ -149,7 +149,7 @@ class FileRules:
         return self._unreadable.findings + findings.findings
 
 
-def has_code_after_none(numbers: Mapping[str, Int64s]) -> Flags:
+def _has_code_after_none(numbers: Mapping[str, Int64s]) -> Flags:
     """Whether a race code follows an empty race field."""
     has_ended = np.zeros(len(numbers[RACE_COLUMNS[0]]), dtype=np.bool_)
     follows = has_ended.copy()
@@ -160,7 +160,7 @@ def has_code_after_none(numbers: Mapping[str, Int64s]) -> Flags:
     return follows
 
 
-def warn_of_units(findings: FindingsOf, column: str, what: str, table: UnitTable, which: Flags) -> None:
+def _warn_of_units(findings: FindingsOf, column: str, what: str, table: _UnitTable, which: Flags) -> None:
     """Warn how many units are chosen. Their line numbers are for the confidential log only."""
     lines = table.lines_where(which).tolist()
     if lines:
@@ -170,7 +170,7 @@ def warn_of_units(findings: FindingsOf, column: str, what: str, table: UnitTable
         findings.warning(column, f"{what}: {count}.", broken.where((column, what)))
 
 
-def count_findings(files: StateFiles, table: UnitTable, state: Mapping[str, Ranges]) -> tuple[Finding, ...]:
+def _count_findings(files: StateFiles, table: _UnitTable, state: Mapping[str, Ranges]) -> tuple[Finding, ...]:
     """Findings about the file of counts.
 
     The six counts must be those of the units and of the persons joined to them.
@@ -179,7 +179,7 @@ def count_findings(files: StateFiles, table: UnitTable, state: Mapping[str, Rang
         findings = FindingsOf(files.units.name)
         findings.warning("", "there is no file of counts (CNT) beside it, so lost lines would not be noticed.")
         return findings.findings
-    rules = FileRules(files.counts, COUNTS)
+    rules = _FileRules(files.counts, COUNTS)
     true_counts = table.counts()
     reader = FieldReader(COUNTS, tuple(true_counts), state)
     findings = FindingsOf(files.counts.name)
@@ -216,15 +216,15 @@ class CefRecords:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class JoinedPersons:
+class _JoinedPersons:
     """Persons that break no rule, each with a unit whose block is known."""
 
     numbers: Mapping[str, Int64s]
     units: Int32s
-    table: UnitTable
+    table: _UnitTable
 
 
-def records_of(joined: JoinedPersons, record: RecordLayout) -> CefRecords:
+def records_of(joined: _JoinedPersons, record: RecordLayout) -> CefRecords:
     """The records of one kind.
 
     Each person is one, or each householder of an occupied housing unit with the householder's codes.
@@ -252,8 +252,8 @@ class StateReader:
         self._files = files
         self._rules = rules
         self._state = {"BCUSTATEFP": ((int(files.state), int(files.state)),)}
-        self._units = FileRules(files.units, layout.UNIT)
-        self._persons = FileRules(files.persons, layout.PERSON)
+        self._units = _FileRules(files.units, layout.UNIT)
+        self._persons = _FileRules(files.persons, layout.PERSON)
         self._others: list[Finding] = []
         self.persons_read = 0
         self.persons_joined = 0
@@ -268,17 +268,17 @@ class StateReader:
         """Every finding about the files so far."""
         return (*self._units.reported(), *self._persons.reported(), *self._others)
 
-    def unit_table(self) -> UnitTable:
+    def unit_table(self) -> _UnitTable:
         """The units that are right by themselves. Units with a repeated MAFID break a rule too."""
         reader = FieldReader(layout.UNIT, _KEPT_OF_UNIT, self._state)
         parts = (self._judged_units(lines, reader) for lines in self._units.lines())
-        table = UnitTable(Units.concat([NO_UNITS, *parts]))
+        table = _UnitTable(_Units.concat([_NO_UNITS, *parts]))
         repeated = table.lines_where(~begins_run(table.units.mafids))
         if not self._units.is_broken:
             self._units.add(("MAFID", "must belong to only one unit"), repeated)
         return table
 
-    def joined_persons(self, rows_done: Callable[[int], None] = lambda _: None) -> Iterator[JoinedPersons]:
+    def joined_persons(self, rows_done: Callable[[int], None] = lambda _: None) -> Iterator[_JoinedPersons]:
         """Read units, then persons in the order of the file, without those that break a rule."""
         table = self.unit_table()
         self._households = int(np.count_nonzero(table.is_household))
@@ -294,7 +294,7 @@ class StateReader:
             yield joined
         self._judge_state(table)
 
-    def _judged_units(self, lines: Lines, reader: FieldReader) -> Units:
+    def _judged_units(self, lines: Lines, reader: FieldReader) -> _Units:
         """The units of these lines that break no rule."""
         read = reader.read(lines.characters)
         is_right = self._units.judge(lines, read, reader)
@@ -314,7 +314,7 @@ class StateReader:
             has_no_race = is_right & is_household & (read["HHRACE"] == 0)
             self._units.add(("HHRACE", "must be 1 to 63 in an occupied housing unit"), lines.numbers[has_no_race])
         small = {name: read[name].astype(np.uint8) for name in ("RTYPE", "HHT", "HHRACE", "TEN")}
-        units = Units(
+        units = _Units(
             read["MAFID"].astype(np.int32), places, lines.numbers.astype(np.int32),
             read["FINAL_POP"].astype(np.int32), small["RTYPE"], small["HHT"], small["HHRACE"], small["TEN"],
         )  # fmt: skip
@@ -328,7 +328,7 @@ class StateReader:
             if is_wrong.any():
                 read.broken[is_wrong] |= reader.bit(name)
 
-    def _joined(self, numbers: Mapping[str, Int64s], lines: Int64s, table: UnitTable) -> JoinedPersons:
+    def _joined(self, numbers: Mapping[str, Int64s], lines: Int64s, table: _UnitTable) -> _JoinedPersons:
         """These persons with their units, without persons that break a rule about both."""
         units = table.find(numbers["MAFID"], numbers["RELSHIP"] == layout.HOUSEHOLDER)
         is_found = units >= 0
@@ -336,7 +336,7 @@ class StateReader:
         if len(table.units.types):
             in_housing_unit = table.units.types[np.maximum(units, 0)] == layout.HOUSING_UNIT
             is_paired &= (numbers["RTYPE"] == layout.PERSON_IN_HOUSING_UNIT) == in_housing_unit
-        follows = has_code_after_none(numbers)
+        follows = _has_code_after_none(numbers)
         self._persons.add(after_no_code_rule(RACE_CODES), lines[follows])
         if not self._units.is_broken:
             self._persons.add(("MAFID", "must be the MAFID of a unit of the state"), lines[~is_found])
@@ -344,10 +344,10 @@ class StateReader:
             self._persons.add(("RTYPE", "must be 3 in a housing unit and 5 in group quarters"), unpaired)
         is_kept = is_paired & ~follows
         if is_kept.all():
-            return JoinedPersons(numbers, units, table)
-        return JoinedPersons({name: column[is_kept] for name, column in numbers.items()}, units[is_kept], table)
+            return _JoinedPersons(numbers, units, table)
+        return _JoinedPersons({name: column[is_kept] for name, column in numbers.items()}, units[is_kept], table)
 
-    def _judge_state(self, table: UnitTable) -> None:
+    def _judge_state(self, table: _UnitTable) -> None:
         """Check the rules about whole units and the counts, if no line alone is wrong."""
         if self._units.is_broken or self._persons.is_broken:
             return
@@ -363,10 +363,10 @@ class StateReader:
         self._units.add(rule, table.lines_where(is_quarters & (table.householders > 0)))
         warnings = FindingsOf(self._files.units.name)
         is_other = np.asarray(units.populations != table.persons)
-        warn_of_units(warnings, "FINAL_POP", "is not the number of its persons", table, is_other)
+        _warn_of_units(warnings, "FINAL_POP", "is not the number of its persons", table, is_other)
         if self._rules.oids is not None:
             elsewhere = self._rules.oids.blocks[units.places] // 10**13 != int(self._files.state)
             problem = "its block is in a state other than BCUSTATEFP"
-            warn_of_units(warnings, "OIDTB", problem, table, elsewhere)
+            _warn_of_units(warnings, "OIDTB", problem, table, elsewhere)
         self._others += warnings.findings
-        self._others += count_findings(self._files, table, self._state)
+        self._others += _count_findings(self._files, table, self._state)

@@ -46,12 +46,12 @@ def _with_file_rows(family: TableFamily, folder: str) -> TableFamily:
     return replace(family, shapes=tuple(shapes))
 
 
-HOUSEHOLD_TYPE, TENURE = FAMILIES = tuple(map(_with_file_rows, _COMPILED.families, ("t3", "t4")))
-_FOLDERS = (folder for family in FAMILIES for folder in family.folders)
+HOUSEHOLD_TYPE, TENURE = _FAMILIES = tuple(map(_with_file_rows, _COMPILED.families, ("t3", "t4")))
+_FOLDERS = (folder for family in _FAMILIES for folder in family.folders)
 
 SAFETAB_H = replace(
     _COMPILED,
-    families=FAMILIES,
+    families=_FAMILIES,
     files=tuple(TableFileLayout(folder, (f"{folder[:2].upper()}_DATA_CELL",)) for folder in _FOLDERS),
     production=Production(_SPECIFICATION.privacy, untabulated=(971, 4_971, 19_971)),
     family_keys={

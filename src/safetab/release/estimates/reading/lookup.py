@@ -27,14 +27,14 @@ _MOST_PART_WORDS = 3
 _ID_AT_END = re.compile(r"\(((?:[^()]* )?([^()\s]+))\)\s*$")
 
 
-def kinds_by_word(census: Census) -> dict[str, AreaKind]:
+def _kinds_by_word(census: Census) -> dict[str, AreaKind]:
     """The kinds of area by the words that name them."""
     return {plain(word): kind for kind in census.kinds for word in (kind.name, kind.noun, kind.nouns, *kind.words)}
 
 
 def words_for_many_areas(census: Census) -> list[str]:
     """Words that name a kind and no area, such as county; the whole is an area."""
-    return [word for word, kind in kinds_by_word(census).items() if not kind.is_whole]
+    return [word for word, kind in _kinds_by_word(census).items() if not kind.is_whole]
 
 
 def names_of_parts(universe: Universe) -> Mapping[str, Sequence[str]]:
@@ -47,7 +47,7 @@ def names_of_parts(universe: Universe) -> Mapping[str, Sequence[str]]:
     return {region_id: (name,) for region_id, name in chain.from_iterable(named)}
 
 
-def did_you_mean(near: Sequence[str]) -> str:
+def _did_you_mean(near: Sequence[str]) -> str:
     """A question, after a space, if there are names to suggest."""
     choices = near[0] if len(near) == 1 else f"one of these: {'; '.join(near)}"
     return f" Did you mean {choices}?" if near else ""
@@ -71,7 +71,7 @@ class Lookup:
         self._universe = universe
         self._census = universe.census
         self._where = where
-        self._kind_of_word = kinds_by_word(universe.census)
+        self._kind_of_word = _kinds_by_word(universe.census)
         self._names = AreaNames(universe.census.spelling, names_of_parts(universe))
         self._index = cache(self._index_of_level)
         self._positions_of_ids = cache(self._positions_of_level)
@@ -271,7 +271,7 @@ class Lookup:
     def suggestions(self, wanted: str) -> str:
         """A question with names of areas and groups that resemble the text."""
         coarse = [one for one in self._universe.entities if one.kind != self._census.spelling.last]
-        return did_you_mean(self._suggested_areas(wanted, coarse) + self._suggested_groups(wanted))
+        return _did_you_mean(self._suggested_areas(wanted, coarse) + self._suggested_groups(wanted))
 
     def _suggested_groups(self, wanted: str) -> list[str]:
         named = [(one.name, one.kind) for one in self._universe.lists.iterations]
@@ -333,7 +333,7 @@ class Lookup:
     def _missing(self, where: str, wanted: str, near: Sequence[str], *, is_other: bool) -> InvalidInput:
         other = {"area": "a group", "group": "an area"}[where]
         note = f" There is {other} of this name." if is_other else ""
-        return self.refusal(where, f'"{wanted}" is not in this release.{note}{did_you_mean(near)}')
+        return self.refusal(where, f'"{wanted}" is not in this release.{note}{_did_you_mean(near)}')
 
 
 def what_nests(census: Census) -> str:

@@ -180,11 +180,11 @@ class NameIndex:
 _MOST_SUGGESTIONS = 3
 _LEAST_LIKENESS = 0.7
 
-NamedIndex = tuple[NameIndex, Callable[[int], str | None]]
+_NamedIndex = tuple[NameIndex, Callable[[int], str | None]]
 """An index, and the name of what is at a position; none if it is not to be suggested."""
 
 
-def suggestions(wanted: str, indices: Sequence[NamedIndex]) -> list[str]:
+def suggestions(wanted: str, indices: Sequence[_NamedIndex]) -> list[str]:
     """Names that have all the wanted words, else names that look similar."""
     if not wanted:
         return []
@@ -193,7 +193,7 @@ def suggestions(wanted: str, indices: Sequence[NamedIndex]) -> list[str]:
     return list(dict.fromkeys(found))[:_MOST_SUGGESTIONS]
 
 
-def _alike(wanted: str, indices: Sequence[NamedIndex]) -> list[str]:
+def _alike(wanted: str, indices: Sequence[_NamedIndex]) -> list[str]:
     named: dict[str, list[str]] = {}
     for index, name_of in indices:
         for form, positions in index.similar(wanted):
@@ -223,7 +223,7 @@ def group_suggestions(wanted: str, groups: Sequence[tuple[str, GroupKind]]) -> l
     shared = _shared_words(groups)
     known = of_kinds.union(*(plain(name).split() for name, _ in groups))
     meant = [
-        {word} if word in known else {one for one in known if is_typing_error(word, one)} for word in wanted.split()
+        {word} if word in known else {one for one in known if _is_typing_error(word, one)} for word in wanted.split()
     ]
     named = [words for words in meant if not words or words - of_kinds]
     kinds_meant = set[str]().union(*(words for words in meant if words <= of_kinds))
@@ -270,7 +270,7 @@ def _has_text(words: Sequence[str], text: Sequence[Set[str]]) -> bool:
     return any(all(map(contains, text, words[at:])) for at in range(len(words) - len(text) + 1 if text else 0))
 
 
-def is_typing_error(typed: str, word: str) -> bool:
+def _is_typing_error(typed: str, word: str) -> bool:
     """Whether a letter is missing, added or wrong, or two neighbours are swapped. The first letter must be right."""
     if len(typed) < _LEAST_LETTERS or typed[0] != word[:1] or abs(len(typed) - len(word)) > 1:
         return False

@@ -28,7 +28,7 @@ from safetab.release.files.release_folder import ReleaseFolder
 from safetab.release.files.release_universe import Universe
 from safetab.release.outputs.manifest import LOG_FILE, MANIFEST_FILE, MEASURED_BY, charge_as_json
 
-Document = Mapping[str, Any]
+_Document = Mapping[str, Any]
 
 _PAGE_BEGINS = (
     '<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy"'
@@ -36,7 +36,7 @@ _PAGE_BEGINS = (
 )
 
 
-def check_claims(name: str, folder: ReleaseFolder, document: Document, breaches: Breaches) -> None:
+def check_claims(name: str, folder: ReleaseFolder, document: _Document, breaches: Breaches) -> None:
     """Check that a document has its entries, and that those that follow from other files do. Older ones have fewer."""
     universe, status = folder.universe, folder.facts.status
     of_pass = {
@@ -100,7 +100,7 @@ def _says(written: Any, expected: Any) -> bool:
 
 
 def check_repeated_claims(
-    folder: ReleaseFolder, package: Document, named: Mapping[str, Document], breaches: Breaches
+    folder: ReleaseFolder, package: _Document, named: Mapping[str, _Document], breaches: Breaches
 ) -> None:
     """Check the formats, versions and days of JSON documents, by their names, and what the data package is about."""
     of_package = f"{RELEASE_FOLDER}/{DATAPACKAGE_FILE}"
@@ -124,7 +124,9 @@ def check_repeated_claims(
     _check_days(folder, named.get(MANIFEST_FILE), named.get(f"{RELEASE_FOLDER}/{PRIVACY_FILE}"), breaches)
 
 
-def _check_days(folder: ReleaseFolder, manifest: Document | None, privacy: Document | None, breaches: Breaches) -> None:
+def _check_days(
+    folder: ReleaseFolder, manifest: _Document | None, privacy: _Document | None, breaches: Breaches
+) -> None:
     """Check the versions and days of the release, and of the run that measured its numbers."""
     released = (folder.facts.version, folder.facts.date.isoformat())
     measured = None
@@ -143,7 +145,7 @@ def _check_days(folder: ReleaseFolder, manifest: Document | None, privacy: Docum
         breaches.add(name, "has a later date than the release")
 
 
-def _version_of(privacy: Document) -> str:
+def _version_of(privacy: _Document) -> str:
     """The version of safetab that wrote privacy.json."""
     software = privacy["software"]
     if "read_by" in software:
@@ -151,7 +153,7 @@ def _version_of(privacy: Document) -> str:
     return str(software["version"])
 
 
-def listed_files(package: Document) -> set[str]:
+def listed_files(package: _Document) -> set[str]:
     """The files of all resources of a data package."""
     paths = [resource["path"] for resource in package["resources"]]
     return {name for path in paths for name in ([path] if isinstance(path, str) else path)}

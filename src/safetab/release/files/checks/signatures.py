@@ -31,8 +31,8 @@ from safetab.release.files.release_folder import ReleaseFolder
 from safetab.release.outputs.manifest import MANIFEST_FILE
 from safetab.release.outputs.output_folder import change_in_one_step
 
-STATEMENT_FILE, SIGNATURE_FILE = SIGNATURE_FILES
-SIGNATURE_FORMAT = 1
+_STATEMENT_FILE, _SIGNATURE_FILE = SIGNATURE_FILES
+_SIGNATURE_FORMAT = 1
 _PUBLIC = (pem.Encoding.PEM, pem.PublicFormat.SubjectPublicKeyInfo)
 _OTHERS_MAY_READ = 0o077
 _NO_KEY = "is not an Ed25519 {} key in PEM without a passphrase. `safetab sign --new-key FILE` makes FILE and FILE.pub."
@@ -65,12 +65,12 @@ def write_new_key(file: Path) -> str:
     public = file.with_name(f"{file.name}.pub")
     if not public.exists() and (kept := _kept_key(file)) is not None:
         write_new_files({public: partial(_write, kept.public_key().public_bytes(*_PUBLIC), 0o644)})
-        return fingerprint_of(kept.public_key())
+        return _fingerprint_of(kept.public_key())
     key = Ed25519PrivateKey.generate()
     private = key.private_bytes(pem.Encoding.PEM, pem.PrivateFormat.PKCS8, pem.NoEncryption())
     of_public = partial(_write, key.public_key().public_bytes(*_PUBLIC), 0o644)
     write_new_files({file: partial(_write, private, 0o600), public: of_public})
-    return fingerprint_of(key.public_key())
+    return _fingerprint_of(key.public_key())
 
 
 def _write(content: bytes, mode: int, path: Path) -> None:
@@ -128,7 +128,7 @@ def _public_key(content: bytes) -> Ed25519PublicKey:
     return key
 
 
-def fingerprint_of(key: Ed25519PublicKey) -> str:
+def _fingerprint_of(key: Ed25519PublicKey) -> str:
     """SHA-256 of the key's SubjectPublicKeyInfo in DER."""
     der = key.public_bytes(pem.Encoding.DER, pem.PublicFormat.SubjectPublicKeyInfo)
     return f"sha256:{hashlib.sha256(der).hexdigest()}"
@@ -142,14 +142,14 @@ def write_signature(folder: ReleaseFolder, output: Path | None, key: Ed25519Priv
     """
     today, public = datetime.datetime.now(datetime.UTC).date(), key.public_key()
     statement = {
-        FORMAT: SIGNATURE_FORMAT,
+        FORMAT: _SIGNATURE_FORMAT,
         "product": folder.universe.product.name,
         **status_as_json(folder.facts.status),
         "release_date": folder.facts.date.isoformat(),
         "signed_on": today.isoformat(),
         "sha256": {name: sha256_of(path) for name, path in _signed(folder.path, output).items()},
         "algorithm": "Ed25519",
-        "fingerprint": fingerprint_of(public),
+        "fingerprint": _fingerprint_of(public),
         "public_key": public.public_bytes(*_PUBLIC).decode(),
     }
     content = (json.dumps(statement, indent=2) + "\n").encode()
@@ -190,20 +190,20 @@ def checked_signature(
     content, made = (_content(release / name) for name in SIGNATURE_FILES)
     try:
         statement = json.loads(content)
-        if statement[FORMAT] != SIGNATURE_FORMAT:
-            findings.error(STATEMENT_FILE, f"has format {statement[FORMAT]}; this version reads {SIGNATURE_FORMAT}.")
+        if statement[FORMAT] != _SIGNATURE_FORMAT:
+            findings.error(_STATEMENT_FILE, f"has format {statement[FORMAT]}; this version reads {_SIGNATURE_FORMAT}.")
             return None
         stated = _public_key(statement["public_key"].encode())
         wrong = {**_wrong_key(content, made, key or stated, stated), **_wrong_files(release, output, statement, status)}
-        if statement["fingerprint"] != fingerprint_of(stated):
+        if statement["fingerprint"] != _fingerprint_of(stated):
             raise ValueError("fingerprint")
         signature = Signature(
-            fingerprint_of(stated), datetime.date.fromisoformat(statement["signed_on"]).isoformat(),
+            _fingerprint_of(stated), datetime.date.fromisoformat(statement["signed_on"]).isoformat(),
             status_of_json(statement), output is not None and MANIFEST_FILE in statement["sha256"], key is not None,
         )  # fmt: skip
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError, UnsupportedAlgorithm) as error:
         why = CONTRADICTION if str(error) == CONTRADICTION else "is not the statement of a signature."
-        wrong, signature = {STATEMENT_FILE: why}, None
+        wrong, signature = {_STATEMENT_FILE: why}, None
     for name, message in wrong.items():
         findings.error(name, message)
     return None if wrong else signature
@@ -212,12 +212,12 @@ def checked_signature(
 def _wrong_key(content: bytes, made: bytes, key: Ed25519PublicKey, stated: Ed25519PublicKey) -> dict[str, str]:
     """Why the key didn't sign the bytes of the statement, which states its key."""
     if key != stated:
-        keys = f"{fingerprint_of(stated)}; the key given is {fingerprint_of(key)}"
-        return {SIGNATURE_FILE: f"was made with another key, {keys}."}
+        keys = f"{_fingerprint_of(stated)}; the key given is {_fingerprint_of(key)}"
+        return {_SIGNATURE_FILE: f"was made with another key, {keys}."}
     try:
         key.verify(made, content)
     except InvalidSignature:
-        return {SIGNATURE_FILE: f"is not the signature of {STATEMENT_FILE}: one of them was changed or forged."}
+        return {_SIGNATURE_FILE: f"is not the signature of {_STATEMENT_FILE}: one of them was changed or forged."}
     return {}
 
 
@@ -232,5 +232,5 @@ def _wrong_files(
             wrong[name] = "is not the file that was signed."
     stated = status_of_json(statement)
     if status not in (stated, None):
-        wrong[STATEMENT_FILE] = f'says "{stated.value}", and the release says "{status.value}".'
+        wrong[_STATEMENT_FILE] = f'says "{stated.value}", and the release says "{status.value}".'
     return wrong

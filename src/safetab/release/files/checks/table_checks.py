@@ -141,7 +141,7 @@ PublishedTotals = tuple[Integers, Integers]
 """Indices of a level's published groups, rising, and their totals."""
 
 
-class TableRows:
+class _TableRows:
     """A table file, read in blocks of rows. A header with other columns is added to the breaches."""
 
     def __init__(self, path: Path, layout: TableFileLayout, name: str, breaches: Breaches) -> None:
@@ -210,11 +210,11 @@ class TableRows:
 
 def tables_of_pass(
     output: Path, product: Product, tabulation_pass: Pass, breaches: Breaches, inside: str = ""
-) -> list[TableRows]:
+) -> list[_TableRows]:
     """The table files of a pass, in the order of the product's files. `inside` is the folder they are in."""
     names = [f"{inside}{layout.folder}/{tabulation_pass.name}.csv" for layout in product.files]
     layouts = zip(names, product.files, strict=True)
-    return [TableRows(output / name, layout, name, breaches) for name, layout in layouts]
+    return [_TableRows(output / name, layout, name, breaches) for name, layout in layouts]
 
 
 @lru_cache(maxsize=8)
@@ -320,7 +320,7 @@ class TableChecks:
                 self._breaches.add(name, f"{level.level}: a total is not above the suppression threshold")
 
     def _check_rows(
-        self, layout: TableFileLayout, file: TableRows, level: ReleaseLevel, groups: PublishedGroups
+        self, layout: TableFileLayout, file: _TableRows, level: ReleaseLevel, groups: PublishedGroups
     ) -> None:
         """Check that each group has all rows of its shape, in order, with sums of its noisy numbers."""
         shapes = groups.family.shapes

@@ -217,7 +217,7 @@ def _sums(cells: Integers, first: Integers, end: Integers) -> Integers:
 
 
 @dataclass(frozen=True, slots=True)
-class NumberKind:
+class _NumberKind:
     """A line of a shape as one level and stage measured it."""
 
     level: int
@@ -231,7 +231,7 @@ class NumberKinds:
     """The kinds of numbers that a universe can have, numbered. The lines of a group are consecutive."""
 
     def __init__(self, universe: Universe, confidence: Fraction) -> None:
-        self.kinds: list[NumberKind] = []
+        self.kinds: list[_NumberKind] = []
         self._confidence = confidence
         most_shapes = max(len(family.shapes) for family in universe.product.families)
         self._first = np.full((len(universe.levels), 2, most_shapes), -1, dtype=np.int64)
@@ -241,7 +241,7 @@ class NumberKinds:
             for stage, measured in level.design.stages.items():
                 for shape in shapes_of[stage]:
                     self._first[number, int(stage is Stage.TOTAL_ONLY), family.number_of(shape)] = len(self.kinds)
-                    self.kinds += [NumberKind(number, stage, shape, line, measured.noise) for line in shape.lines]
+                    self.kinds += [_NumberKind(number, stage, shape, line, measured.noise) for line in shape.lines]
         lines = [kind.line for kind in self.kinds]
         # where the cells that a line sums begin among those of its group, and how many there are
         self.first_cells = np.array([line.first_cell for line in lines], dtype=np.int64)

@@ -70,7 +70,7 @@ class OfficialNumbers:
     """
 
     def __init__(
-        self, universe: Universe, groups: Sequence[OfficialGroups], donors: Sequence[Donors], confidence: Fraction
+        self, universe: Universe, groups: Sequence[OfficialGroups], donors: Sequence[_Donors], confidence: Fraction
     ) -> None:
         self._universe = universe
         self._groups = list(zip(groups, donors, strict=True))
@@ -106,7 +106,7 @@ class OfficialNumbers:
         self.withheld += int(numbers.is_withheld.sum())
         return numbers.take(np.argsort(numbers.indices, kind="stable"))  # lines of a group stand in their order
 
-    def _rows_of_groups(self, number: int, level: ReleaseLevel, groups: OfficialGroups, donors: Donors) -> ReadNumbers:
+    def _rows_of_groups(self, number: int, level: ReleaseLevel, groups: OfficialGroups, donors: _Donors) -> ReadNumbers:
         """The rows of groups with one shape, as the level that measured them would have them."""
         codes, code_of_group = np.unique(groups.code, return_inverse=True)
         position = level.positions_of(f"{code:04d}" for code in codes.tolist())[code_of_group]
@@ -169,7 +169,7 @@ _GREATEST_CHANCE = 1e-15
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Donors:
+class _Donors:
     """The geography level (a position in LEVELS) and entity that gave each group, or NO_DONOR."""
 
     level: Integers
@@ -257,7 +257,7 @@ def _signatures(groups: OfficialGroups) -> NDArray[np.uint64]:
     return found
 
 
-def donors_of(groups: Sequence[OfficialGroups], sets: SetsOfPasses) -> tuple[list[Donors], int]:
+def donors_of(groups: Sequence[OfficialGroups], sets: SetsOfPasses) -> tuple[list[_Donors], int]:
     """Whose numbers each group has, and how many groups of coterminous areas have their own.
 
     For each set and group, the first kind that has it gave it to the others if their numbers are
@@ -289,7 +289,7 @@ def donors_of(groups: Sequence[OfficialGroups], sets: SetsOfPasses) -> tuple[lis
     of_level[order[is_copy]], of_entity[order[is_copy]] = level[donor[is_copy]], entity[donor[is_copy]]
     ends = np.cumsum([len(of_shape) for of_shape in groups])[:-1]
     parts_of_donors = zip(np.split(of_level, ends), np.split(of_entity, ends), strict=True)
-    return [Donors(*of_part) for of_part in parts_of_donors], differing
+    return [_Donors(*of_part) for of_part in parts_of_donors], differing
 
 
 def _set_numbers(groups: OfficialGroups, set_of: Mapping[tuple[Pass, AreaKind, int], int]) -> Integers:
