@@ -65,6 +65,7 @@ synthetic-census
 architecture
 decisions/index
 CONTRIBUTING
+adding-things
 CODE_OF_CONDUCT
 GOVERNANCE
 SECURITY
