@@ -1,1 +1,5 @@
-"""Tools for those who change the program."""
+"""Programs for those who change safetab: README.md lists them."""
+
+from pathlib import Path
+
+PROJECT = Path(__file__).parents[1]

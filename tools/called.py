@@ -1,11 +1,14 @@
-"""The map from tests to the program: `pytest -p tools.called` writes which functions each file of tests calls.
+"""The map from tests to the program: `python -m tools.called` writes which functions each file of tests calls.
 
-build/called/FILE.json has the functions by module and the seconds of its tests. What another process calls is not seen.
+It runs the default suite, WORKERS=N tests at once. build/called/FILE.json has the functions by module and the seconds
+of its tests. What another process calls is not seen.
 """
 
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import sys
 import threading
 import time
@@ -16,7 +19,8 @@ from typing import Any
 
 import pytest
 
-PROJECT = Path(__file__).parents[1]
+from tools import PROJECT
+
 SOURCE = PROJECT / "src" / "safetab"
 MAP = PROJECT / "build" / "called"
 
@@ -75,3 +79,13 @@ def test_files() -> list[dict[str, Any]]:
     """The map, the cheapest files of tests first; empty if none was made."""
     told = [json.loads(path.read_text(encoding="utf-8")) for path in MAP.glob("*.json")]
     return sorted((each for each in told if (PROJECT / each["tests"]).exists()), key=lambda each: each["seconds"])
+
+
+def main() -> int:
+    shutil.rmtree(MAP, ignore_errors=True)
+    workers = os.environ.get("WORKERS", "2")
+    return pytest.main(["-n", workers, "--dist", "loadfile", "-q", "-p", "tools.called"])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -8,7 +8,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
-from tools.called import PROJECT, SOURCE, test_files
+from tools import PROJECT
+from tools.called import SOURCE, test_files
 
 
 def changed(since: str) -> set[str]:
@@ -32,7 +33,7 @@ def touched(paths: set[str]) -> list[str]:
 
 def main() -> None:
     if not test_files():
-        print("There is no map of the tests yet: `make called` writes it. All tests run.", file=sys.stderr)
+        print("There is no map of the tests yet: `python -m tools.called` writes it. All tests run.", file=sys.stderr)
         print("tests")
         return
     print("\n".join(touched(changed(*sys.argv[1:2] or ["HEAD"]))))

@@ -1,4 +1,4 @@
-"""The code of docs/how-to/in-r.md, run by R, beside what safetab says of the same release. `make r-page` runs this."""
+"""The code of docs/how-to/in-r.md, run by R, beside what safetab says of the same release. `make test-browser` runs this where R is installed."""
 
 import re
 import shutil

@@ -75,21 +75,6 @@ def test_the_package_and_the_program_have_one_version():
     assert tomllib.loads(text_of("pyproject.toml"))["project"]["version"] == safetab.__version__
 
 
-def test_recipes_name_files_that_exist():
-    recipes = text_of("CONTRIBUTING.md").split("\n## Recipe: ", 1)[1]
-    named = re.findall(r"`((?:[a-z_0-9-]+/)+(?:[a-z_0-9-]+\.(?:py|js|toml|md))?)(?:: \w+)?`", recipes)
-    assert len(named) > 40
-    missing = [name for name in named if not any((root / name).exists() for root in (PROJECT, PROJECT / "src/safetab"))]
-    assert missing == []
-
-
-def test_contributing_names_ten_files_to_read_first():
-    section = text_of("CONTRIBUTING.md").split("## Ten files to read first")[1].split("\n## ")[0]
-    names = re.findall(r"^\| `([\w/]+\.py)` \|", section, re.MULTILINE)
-    assert len(names) == 10
-    assert [name for name in names if not (PROJECT / "src" / "safetab" / name).exists()] == []
-
-
 def test_links_between_pages_lead_somewhere():
     for page in [*PROJECT.glob("*.md"), *(PROJECT / "docs").rglob("*.md")]:
         for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text()):

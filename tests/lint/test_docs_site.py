@@ -8,12 +8,12 @@ import re
 import pytest
 
 import safetab
-from docs.site.accessible import make_accessible
-from docs.site.checks import faults_of
-from docs.site.notebook import run_notebook
-from docs.site.pages import navigation_of, with_links
 from tests.cases import cases_of
 from tests.conftest import PROJECT
+from tools.docs.site.accessible import make_accessible
+from tools.docs.site.checks import faults_of
+from tools.docs.site.notebook import run_notebook
+from tools.docs.site.pages import navigation_of, with_links
 
 PAGE = "<html><body><h1 id='top'>A page</h1>{}</body></html>"
 
@@ -108,6 +108,6 @@ def test_every_page_is_in_the_navigation_once():
 
 
 def test_everything_public_is_in_the_reference():
-    reference = (PROJECT / "docs" / "site" / "python.md").read_text()
+    reference = (PROJECT / "docs" / "reference" / "python.md").read_text()
     public = [*safetab.__all__, *(f"tuning.{name}" for name in safetab.tuning.__all__)]
     assert set(public) - set(re.findall(r"auto\w+:: safetab\.([\w.]+)", reference)) == {"__version__", "tuning"}

@@ -12,15 +12,15 @@ from pathlib import Path
 import pytest
 import typer
 
-from docs.site.pages import places_of
 from safetab.cli.main import app
-from supply_chain import installation, release
-from supply_chain.documentation import slug, write_documentation
 from tests.cases import cases_of, values_of
 from tests.commands import cli, done, refused
 from tests.conftest import PROJECT
 from tests.inside import documentation_module
 from tests.lint.texts import text_of
+from tools.docs.site.pages import places_of
+from tools.supply_chain import installation, release
+from tools.supply_chain.documentation import slug, write_documentation
 
 PIPELINE = PROJECT / "examples" / "pipeline" / "pipeline.sh"
 
@@ -174,7 +174,7 @@ def test_a_link_that_leads_nowhere_is_told(tmp_path):
         SECURITY.md
         CHANGELOG.md
         docs/overview.md
-        docs/site/python.md
+        docs/reference/python.md
         """
     ):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
@@ -390,7 +390,9 @@ def test_a_release_needs_an_address_that_faults_are_told_to(is_published, page, 
 
 
 def test_a_release_is_refused_before_its_checks_while_there_is_no_repository(monkeypatch, capsys):
-    assert re.search(r"^release: release-ready check ", text_of("Makefile"), re.MULTILINE)
+    ready, checks, _ = text_of("Makefile").split("\nrelease: ")[1].split("\n\n")[0].splitlines()[1:]
+    assert ready.endswith("tools.supply_chain.release --ready")
+    assert checks.startswith("\t$(MAKE) check test ")
     monkeypatch.setattr(release, "uncommitted", str)
     monkeypatch.setattr(release, "faults", lambda *_: ())
     monkeypatch.setattr(release, "project", lambda: {"version": "1.0.0", "urls": {}})

@@ -5,10 +5,10 @@ import struct
 
 import pytest
 
-from docs.pictures.pictured import PAGES, TERMINALS, Terminal
-from docs.pictures.terminal import page_of
 from tests.cases import cases_of
 from tests.conftest import PROJECT
+from tools.docs.pictures.pictured import PAGES, TERMINALS, Terminal
+from tools.docs.pictures.terminal import page_of
 
 PICTURES = PROJECT / "docs" / "pictures"
 HOW_TOS = sorted((PROJECT / "docs" / "how-to").glob("*.md"))

@@ -1,7 +1,7 @@
 """Docstrings, comments, messages, pages and documents are written in plain English.
 
 Readers had to translate each of the phrases below. None of them may occur in the program, its page
-scripts, the documentation, README or CONTRIBUTING.
+scripts, the documentation and its programs, or PAGES.
 """
 
 import re
@@ -13,8 +13,12 @@ import pytest
 from tests.cases import cases_of
 from tests.conftest import PROJECT
 
-SUFFIXES = {"src": {".py", ".toml", ".js", ".html", ".css"}, "docs": {".py", ".md", ".ipynb", ".css"}}
-PAGES = ("README.md", "CONTRIBUTING.md")
+SUFFIXES = {
+    "src": {".py", ".toml", ".js", ".html", ".css"},
+    "docs": {".md", ".ipynb"},
+    "tools/docs": {".py", ".css"},
+}
+PAGES = ("README.md", "CONTRIBUTING.md", "tools/README.md")
 
 COMMENT_SIGNS = {"#", "//", "*"}
 

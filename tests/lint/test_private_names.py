@@ -8,8 +8,8 @@ import pytest
 from tests.cases import values_of
 from tests.conftest import PROJECT
 
-FOLDERS = ("src", "tests", "benchmarks", "docs", "supply_chain", "reproduction", "examples", "tools")
-OUR_PACKAGES = {"safetab", "tests", "benchmarks", "docs", "supply_chain", "reproduction", "tools"}
+FOLDERS = ("src", "tests", "examples", "tools")
+OUR_PACKAGES = {"safetab", "tests", "tools"}
 INTERNAL = ("numba.core", "numpy.core", "pyarrow.lib")
 """Modules that their makers call internal, though no underscore says so."""
 

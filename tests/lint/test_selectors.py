@@ -1,7 +1,7 @@
 """A new member of `Selector` fails here with the list of tables and texts that lack it.
 
 These places are looked up by selector. Code that compares with one member takes any other for the rest, and no test can tell:
-CONTRIBUTING.md, "Recipe: a selector", says where to look.
+docs/adding-things.md, "A selector", says where to look.
 """
 
 import pytest

@@ -6,14 +6,14 @@ import tomllib
 
 import pytest
 
-from docs.generated.__main__ import generated_files
-from docs.generated.schemas import census_schema, config_schema
-from docs.generated.specification_page import EXAMPLE, tables_of
 from tests.conftest import SHARED, SMALL_EXAMPLE
 from tests.inside import SPECIFICATION, FindingsOf, Reading, compile_folder
 from tests.lint.texts import text_of
 from tests.unit.test_specification_reading import BROKEN
 from tests.worlds.specified.small_text import SMALL
+from tools.docs.generated.__main__ import generated_files
+from tools.docs.generated.schemas import census_schema, config_schema
+from tools.docs.generated.specification_page import EXAMPLE, tables_of
 
 TYPES = {"object": dict, "array": list, "string": str, "integer": int, "number": (int, float), "boolean": bool}
 KEYS = [(path, key) for path, table in tables_of("", SPECIFICATION) for key in table.keys]
@@ -65,7 +65,7 @@ def faults(value, schema, where=""):  # noqa: C901 - one branch for each word
 
 @pytest.mark.parametrize("path", generated_files(), ids=lambda path: path.name)
 def test_a_generated_file_is_what_would_be_generated(path):
-    assert path.read_text() == generated_files()[path], "run `make schemas`"
+    assert path.read_text() == generated_files()[path], "run `python -m tools.docs.generated`"
 
 
 @pytest.mark.parametrize("key", [key for _, key in KEYS], ids=[f"{path}.{key.name}" for path, key in KEYS])

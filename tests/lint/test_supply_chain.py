@@ -10,15 +10,15 @@ import zipfile
 import pytest
 from packaging.version import Version
 
-from supply_chain import archives, faults, readme
-from supply_chain.archives import built_twice
-from supply_chain.bill import BILL, bill
-from supply_chain.licences import PAGE, known_licences, locked_names, page, stated_licences
-from supply_chain.locks import LOCKS, LOWEST, Pin, hashes_of, pins_of
-from supply_chain.wheels import without_source_only
 from tests.cases import cases_of
 from tests.conftest import PROJECT
 from tests.lint.texts import text_of
+from tools.supply_chain import archives, faults, readme
+from tools.supply_chain.archives import built_twice
+from tools.supply_chain.bill import BILL, bill
+from tools.supply_chain.licences import PAGE, known_licences, locked_names, page, stated_licences
+from tools.supply_chain.locks import LOCKS, LOWEST, Pin, hashes_of, pins_of
+from tools.supply_chain.wheels import without_source_only
 
 SOME = [Pin("numpy", "2.4.6", None, ()), Pin("et-xmlfile", "2.0.0", None, ())]
 
@@ -64,7 +64,7 @@ def test_only_pyspark_is_taken_as_source():
 
 
 def test_the_bill_and_the_licences_are_those_of_the_locks():
-    """If this fails, `make bill` renews them."""
+    """If this fails, `python -m tools.supply_chain.bill` renews them."""
     assert BILL.read_text() == bill()
     assert PAGE.read_text() == page()
     assert set(known_licences()) == locked_names()
@@ -189,7 +189,7 @@ def assert_ready_for_an_index(metadata):
 
 
 def test_the_page_of_a_package_index_is_made_from_the_readme(monkeypatch, tmp_path):
-    """If this fails, `make readme` renews it."""
+    """If this fails, `python -m tools.supply_chain.readme` renews it."""
     assert readme.LONG_DESCRIPTION.read_text() == readme.long_description()
     text = readme.README.read_text()
     monkeypatch.setattr(readme, "README", tmp_path / "README.md")

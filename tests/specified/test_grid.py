@@ -4,8 +4,8 @@ from fractions import Fraction
 
 import pyarrow.parquet as pq
 
-from benchmarks.grid import FAMILIES, write_world
 from tests.inside import Stage, open_release, run_files
+from tools.benchmarks.grid import FAMILIES, write_world
 
 CELLS = 300
 

@@ -8,7 +8,6 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import safetab
-from docs.generated.json_schemas import json_schemas
 from tests.cases import cases_of
 from tests.cef_files import cef_of
 from tests.commands import cli, raising, ran
@@ -24,6 +23,7 @@ from tests.system.test_command_line import commands_of
 from tests.worlds.people import write_random_world
 from tests.worlds.specified.small_world import nz_keys, write_specification
 from tests.worlds.world import World
+from tools.docs.generated.json_schemas import json_schemas
 
 VALIDATORS = {name: Draft202012Validator(schema) for name, schema in json_schemas().items()}
 SECRET = "a value of a record"

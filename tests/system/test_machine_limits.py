@@ -8,11 +8,11 @@ from collections import namedtuple
 import pyarrow as pa
 import pytest
 
-from benchmarks.runs import shares_of
 from tests.commands import cli, ran, refusing
 from tests.conftest import PROJECT
 from tests.inside import pass_files_module
 from tests.worlds.people import write_random_world
+from tools.benchmarks.runs import shares_of
 
 pytestmark = pytest.mark.slow
 

@@ -7,12 +7,12 @@ import re
 import pytest
 
 import safetab
-from docs.site import commands
-from docs.site.commands import with_results
-from docs.site.notebook import run_notebook
 from tests.commands import done
 from tests.conftest import PROJECT
 from tests.inside import write_demo_census
+from tools.docs.site import commands
+from tools.docs.site.commands import with_results
+from tools.docs.site.notebook import run_notebook
 
 OWN_CENSUS = PROJECT / "docs" / "tutorial" / "own-census.md"
 TUTORIAL = PROJECT / "docs" / "tutorial" / "using-a-release.ipynb"

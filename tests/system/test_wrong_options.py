@@ -6,12 +6,12 @@ import pytest
 import typer
 from jsonschema import Draft202012Validator
 
-from docs.generated.json_schemas import json_schemas
 from safetab.cli.main import app
 from tests.cases import cases_of
 from tests.commands import cli
 from tests.conftest import SMALL_EXAMPLE
 from tests.worlds.specified.small_world import nz_keys, write_specification
+from tools.docs.generated.json_schemas import json_schemas
 
 INPUTS = dict(
     cases_of("""

@@ -2,7 +2,7 @@
 
 import pytest
 
-from benchmarks.threads import Amdahl
+from tools.benchmarks.threads import Amdahl
 
 
 @pytest.mark.parametrize(

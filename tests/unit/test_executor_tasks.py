@@ -14,7 +14,6 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from supply_chain.locks import SHIPPED, pins_of
 from tests.engine_inputs import engine_inputs, plain_engine
 from tests.inside import (
     MISFIT,
@@ -40,6 +39,7 @@ from tests.inside import (
 from tests.person_forms import people_of
 from tests.specified.agreement import engine_of, inputs_of
 from tests.worlds.specified.random_world import write_foreign_world
+from tools.supply_chain.locks import SHIPPED, pins_of
 
 
 @pytest.fixture(scope="module")

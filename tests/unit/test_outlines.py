@@ -3,11 +3,11 @@
 import json
 from dataclasses import replace
 
-from supply_chain.outlines import decoded_arcs, outlines_of, simplified
 from tests.cases import values_of
 from tests.inside import PUERTO_RICO_STATE, US, US_STATES, BoundariesShape, BoundaryFiles, shipped_outlines, write_maps
 from tests.named_world import named_universe
 from tests.site_files import read_data
+from tools.supply_chain.outlines import decoded_arcs, outlines_of, simplified
 
 # Two squares beside each other, 10 by 10 steps of a tenth of a degree, whose common border has a point in the middle.
 # The arcs are the border, northwards; around the west; and around the east. 60010 is of American Samoa.

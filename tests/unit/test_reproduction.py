@@ -1,4 +1,4 @@
-"""docs/the-paper-reproduced.md is what `make paper` writes, and its loss distributions are right."""
+"""docs/the-paper-reproduced.md is what `python -m tools.reproduction` writes, and its loss distributions are right."""
 
 from functools import partial
 from math import comb, exp
@@ -6,12 +6,12 @@ from math import comb, exp
 import pytest
 from dp_accounting import pld
 
-from reproduction.__main__ import files
-from reproduction.figures import paper_figures
-from reproduction.loss_distributions import Counts, together
-from reproduction.page import first_part
 from safetab.tuning import tuning_of
 from tests.conftest import PROJECT
+from tools.reproduction.__main__ import files
+from tools.reproduction.figures import paper_figures
+from tools.reproduction.loss_distributions import Counts, together
+from tools.reproduction.page import first_part
 
 DOCS = PROJECT / "docs"
 GAUSSIAN = pld.privacy_loss_distribution.from_discrete_gaussian_mechanism
@@ -27,7 +27,7 @@ def test_the_papers_numbers_on_the_page_are_up_to_date():
 @pytest.mark.slow
 def test_the_whole_page_is_up_to_date():
     for name, text in files().items():
-        assert (DOCS / name).read_text("utf-8") == text, "run `make paper`"
+        assert (DOCS / name).read_text("utf-8") == text, "run `python -m tools.reproduction`"
 
 
 def test_geometric_losses_are_tosses_of_a_coin():

@@ -6,7 +6,6 @@ from statistics import NormalDist
 
 import pytest
 
-from reproduction.curves import bias_curve, suppression_curve
 from safetab.tuning import tuning_of
 from tests.cases import values_of
 from tests.inside import (
@@ -21,6 +20,7 @@ from tests.inside import (
     stage_2_noise,
     threshold_table,
 )
+from tools.reproduction.curves import bias_curve, suppression_curve
 
 NORMAL = NormalDist()
 DETAILED_3 = [3, "1.921", "2.134", "3.842", "4.268"]

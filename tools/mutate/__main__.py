@@ -1,8 +1,8 @@
 """Mutants of the core: `python -m tools.mutate --seed N --count 300` tries a random choice of them.
 
 `--list FILE` tries those of a file. Each is tried on the files of tests that call its function, the cheapest first
-(`make called` writes that map). `--tests` are tried instead, or those of them that are in such a file if there is a
-map. The last line has the share that died; `--least SHARE` makes less of it an error.
+(`python -m tools.called` writes that map). `--tests` are tried instead, or those of them that are in such a file if
+there is a map. The last line has the share that died; `--least SHARE` makes less of it an error.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def main() -> int:
     parser.add_argument("--least", type=float, default=0, help="the share that must die")
     given = parser.parse_args()
     if given.tests is None and not test_files():
-        parser.error("There is no map of the tests: `make called` writes it.")
+        parser.error("There is no map of the tests: `python -m tools.called` writes it.")
     load_libraries()
     if given.tests and (whole := tried("", None, given.tests)).is_dead:
         parser.error(f"The tests fail without a mutant.\n{whole.output}")

@@ -21,7 +21,8 @@ from types import CodeType, ModuleType
 
 import pytest
 
-from tools.called import PROJECT, SOURCE
+from tools import PROJECT
+from tools.called import SOURCE
 
 LIBRARIES = (
     "_pytest.assertion.rewrite", "cryptography.hazmat.primitives.ciphers", "flint", "hypothesis", "numba", "numpy",

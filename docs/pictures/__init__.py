@@ -1,1 +1,0 @@
-"""The pictures of the README and the how-tos, taken from the demos: `make pictures`."""

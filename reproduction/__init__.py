@@ -1,1 +1,0 @@
-"""Makes docs/the-paper-reproduced.md and its figures: `make paper`."""

@@ -1,0 +1,1 @@
+"""Programs that make pages, pictures and the site of the documentation."""
