@@ -73,7 +73,7 @@ test-browser-smoke: $(VENV)/.dev # each page opens, has no fault of axe, and sho
 test-spark: $(VENV)/.spark ## the Spark engine, also on a cluster of three processes; brings its own Java; 13 minutes
 	$(BIN)/python $(PYTEST) -m spark tests/engines tests/system tests/unit
 
-SPARK_SMOKE := tests/system/test_spark_runs.py::test_a_local_run_writes_the_same_bytes_and_leaves_nothing
+SPARK_SMOKE := tests/system/runs/test_spark_runs.py::test_a_local_run_writes_the_same_bytes_and_leaves_nothing
 test-spark-contract: $(VENV)/.spark # what every engine must do, and a whole run
 	$(BIN)/python $(PYTEST) -m spark --cases 8 tests/engines $(SPARK_SMOKE)
 
@@ -83,7 +83,7 @@ test-spark-smoke: $(VENV)/.spark
 # What other versions of NumPy, Arrow and numba can change.
 test-lowest: $(LOWEST)/.ready
 	NUMBA_CACHE_DIR=$(CURDIR)/$(LOWEST)/numba $(LOWEST)/bin/python $(PYTEST) \
-		$(if $(ALL),@tests/rooms.txt --ignore tests/unit/comparison,@tests/lowest.txt)
+		$(if $(ALL),@tests/rooms.txt --ignore tests/unit/apps/compare,@tests/lowest.txt)
 
 audit: $(VENV)/.runtime ## try to break the program's own claims; 7 minutes, QUICK=1 for one
 	$(BIN)/safetab audit $(if $(QUICK),--quick)

@@ -21,7 +21,7 @@ PACKAGE = "safetab"
 FACE = "HANDED_OUT"
 OWN_FACE = {PACKAGE}
 """Rooms whose face is `__all__`: what users import."""
-USERS = ("tests", "tools", "docs", "benchmarks", "reproduction", "supply_chain")
+USERS = ("tests", "tools")
 """Folders with programs that use the program's names."""
 WIDTH = 120
 

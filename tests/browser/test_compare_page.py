@@ -6,7 +6,7 @@ import pytest
 
 from tests.browser.chromium import CUT_OFF, WIDTH, axe_violations, opened, sheets
 from tests.inside import compare_page
-from tests.unit.comparison.sample_comparison import sample_comparison
+from tests.unit.apps.compare.sample_comparison import sample_comparison
 
 pytestmark = pytest.mark.browser
 COLOURS = """() => [...new Set([...document.querySelectorAll("table td")].map((cell) =>

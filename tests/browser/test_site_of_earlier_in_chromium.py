@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 import safetab
 from tests.browser.chromium import A4, WIDTH, go, opened_site, saved_rows
 from tests.inside import Absence, Difference, Estimate, chance_in_words, far_threshold, write_site
-from tests.system.test_site import write_persons
+from tests.system.apps.website.test_site import write_persons
 from tests.worlds.world import World
 
 pytestmark = pytest.mark.browser

@@ -11,7 +11,7 @@ from tests.bureau.outputs import Output
 from tests.bureau.worlds import all_worlds, write_case
 from tests.cases import cases_of
 from tests.commands import done, refused
-from tests.system.test_output_checks import field_changed, renewed_manifest
+from tests.system.release.test_output_checks import field_changed, renewed_manifest
 from tests.worlds.people import no_budgets_but
 
 T1 = "t1/pr.csv"

@@ -15,7 +15,7 @@ from tests.bureau.outputs import Output, group_of, wrong_with
 from tests.bureau.worlds import BLOCK, RECORDS, TOTALS, TOTALS_COLUMNS, Row, Written, config_of, regions_of, text_of
 from tests.commands import done
 from tests.plain_cef import Cef
-from tests.system.test_cef_tables import as_text
+from tests.system.inputs.test_cef_tables import as_text
 from tests.worlds.households import COLUMNS as HOUSEHOLD_COLUMNS
 from tests.worlds.people import PERSON_HEADER
 from tests.worlds.world import World

@@ -107,8 +107,8 @@ def test_a_planted_violation_is_refused(package, module, planted, broken):
 @pytest.mark.parametrize(
     ("module", "planted"),
     cases_of("""
-        system/test_release.py | import safetab.release.files.write_release
-        unit/test_names.py | from safetab.foundation import findings
+        system/release/test_release.py | import safetab.release.files.write_release
+        unit/release/test_names.py | from safetab.foundation import findings
     """),
 )
 def test_a_test_that_reaches_inside_is_refused(package, module, planted):

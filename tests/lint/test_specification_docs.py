@@ -9,7 +9,7 @@ import pytest
 from tests.conftest import SHARED, SMALL_EXAMPLE
 from tests.inside import SPECIFICATION, FindingsOf, Reading, compile_folder
 from tests.lint.texts import text_of
-from tests.unit.test_specification_reading import BROKEN
+from tests.unit.model.test_specification_reading import BROKEN
 from tests.worlds.specified.small_text import SMALL
 from tools.docs.generated.__main__ import generated_files
 from tools.docs.generated.schemas import census_schema, config_schema

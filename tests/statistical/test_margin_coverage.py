@@ -30,7 +30,7 @@ from tests.inside import (
     tabulate_level,
     universe_of_run,
 )
-from tests.system.test_coterminous import write_world
+from tests.system.release.test_coterminous import write_world
 
 CONFIDENCE = Fraction(95, 100)
 DEVIATIONS = 5.6  # of a binomial share: exceeded with a chance of about 1e-8

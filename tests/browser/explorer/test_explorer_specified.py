@@ -15,7 +15,7 @@ from tests.browser.explorer_page import asked_on, disagreements, load, opened, s
 from tests.commands import done
 from tests.explorer_numbers import ExactNumbers, can_be_drawn, setting_of, tuned_levels
 from tests.inside import PrivacyDefinition, Thresholds, loss_of_config
-from tests.unit.test_specified_words import AMERICAN
+from tests.unit.release.test_specified_words import AMERICAN
 from tests.worlds.specified.small_world import nz_keys, write_specification
 from tests.worlds.specified.toml_text import toml_of
 

@@ -11,7 +11,7 @@ from tests.cases import later
 from tests.inside import Product, ReleaseOptions, open_release_folder, repeated_totals
 from tests.releases import Row, group, numbers_of, universe_of
 from tests.specified.released_world import released
-from tests.system.test_noise_by_hand import written
+from tests.system.release.test_noise_by_hand import written
 from tests.worlds.pairs import make_pairs
 from tests.worlds.people import write_random_world
 

@@ -16,7 +16,7 @@ from tests.commands import cli, done, refused
 from tests.inside import LEADS, NOTHING, OutputStatus, percent, report_file
 from tests.releases import group, json_of, totals_of, unchanged_numbers_of, universe_of
 from tests.report_pages import ReportPage
-from tests.system.test_coterminous import write_world
+from tests.system.release.test_coterminous import write_world
 from tests.worlds.pairs import NASTY
 from tests.worlds.people import no_budgets_but
 

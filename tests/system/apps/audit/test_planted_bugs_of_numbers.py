@@ -11,7 +11,7 @@ import pytest
 
 from tests.cases import cases_of
 from tests.conftest import PROJECT
-from tests.system.test_noise_by_hand import written
+from tests.system.release.test_noise_by_hand import written
 
 BUGS = cases_of("""
 engine | a crowd counted one too many | crowds | small crowds are counted
@@ -60,14 +60,14 @@ MODULES = dict(
         bounds | tests.engines.test_bounds_of_units
         crowds | tests.engines.test_crowds
         steps | tests.statistical.test_steps_of_an_interval
-        combined | tests.system.test_combined_totals
-        earlier | tests.system.test_earlier_noise
-        by hand | tests.system.test_noise_by_hand
-        statuses | tests.system.test_statuses_stay
-        assumed | tests.system.test_what_proofs_assume
-        markers | tests.unit.test_markers
-        merged | tests.unit.test_merged_logs
-        lists | tests.unit.test_specified_lists
+        combined | tests.system.release.test_combined_totals
+        earlier | tests.system.apps.website.test_earlier_noise
+        by hand | tests.system.release.test_noise_by_hand
+        statuses | tests.system.runs.test_statuses_stay
+        assumed | tests.system.runs.test_what_proofs_assume
+        markers | tests.unit.tools.test_markers
+        merged | tests.unit.runs.test_merged_logs
+        lists | tests.unit.inputs.test_specified_lists
     """)
 )
 

@@ -17,9 +17,9 @@ from tests.inside import RunFailed, group_statuses_module, run_module, statuses
 from tests.official_forms import as_published
 from tests.person_forms import as_text
 from tests.releases import json_of
-from tests.system.test_audit_command import FEW, planted_parts
-from tests.system.test_bad_rows import rewrite
-from tests.system.test_command_line import commands_of
+from tests.system.apps.audit.test_audit_command import FEW, planted_parts
+from tests.system.cli.test_command_line import commands_of
+from tests.system.inputs.test_bad_rows import rewrite
 from tests.worlds.people import write_random_world
 from tests.worlds.specified.small_world import nz_keys, write_specification
 from tests.worlds.world import World

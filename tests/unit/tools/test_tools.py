@@ -36,8 +36,11 @@ def test_each_mutant_is_one_change_of_a_function():
 
 def test_a_change_touches_the_tests_that_call_it(tmp_path, monkeypatch):
     monkeypatch.setattr(called, "MAP", tmp_path)
-    for name, module in ("test_tools", "model/census/groups.py"), ("test_names", "model/census/areas.py"):
+    for name, module in (
+        ("tools/test_tools", "model/census/groups.py"),
+        ("release/test_names", "model/census/areas.py"),
+    ):
         told = {"tests": f"tests/unit/{name}.py", "seconds": 1, "functions": {module: ["f"]}}
-        (tmp_path / f"{name}.json").write_text(json.dumps(told))
-    assert touched.touched({"src/safetab/model/census/groups.py"}) == ["tests/unit/test_tools.py"]
-    assert touched.touched({"tests/unit/test_names.py", "README.md"}) == ["tests/unit/test_names.py"]
+        (tmp_path / f"{name.replace('/', '-')}.json").write_text(json.dumps(told))
+    assert touched.touched({"src/safetab/model/census/groups.py"}) == ["tests/unit/tools/test_tools.py"]
+    assert touched.touched({"tests/unit/release/test_names.py", "README.md"}) == ["tests/unit/release/test_names.py"]

@@ -1,6 +1,6 @@
 """A key's numbers never change: a change of structure keeps every address of noise, and so every number.
 
-The hashes were written when only SafeTab-P existed. `python -m tests.system.test_numbers_of_a_key` writes them again,
+The hashes were written when only SafeTab-P existed. `python -m tests.system.runs.test_numbers_of_a_key` writes them again,
 which is right only if noise, cost or tables are meant to change.
 """
 

@@ -12,7 +12,7 @@ import pytest
 import safetab
 from tests.cases import cases_of
 from tests.releases import json_of, numbers_of
-from tests.system.test_coterminous import WATER, write_world
+from tests.system.release.test_coterminous import WATER, write_world
 
 STABILITY = 2  # a person is alone in one group at most, and in the same group or others in combination
 STAGE_1 = Fraction(1, 10)

@@ -32,7 +32,7 @@ from tests.inside import (
     said_for,
     utility_module,
 )
-from tests.unit.comparison.sample_comparison import MADE_UP, compared, sample_comparison
+from tests.unit.apps.compare.sample_comparison import MADE_UP, compared, sample_comparison
 
 JUDGING = re.compile(
     r"\b(safe|unsafe|safer|safest|secure|insecure|weak|weaker|weakest|strong|stronger|strongest|good|bad|better|worse"

@@ -23,7 +23,7 @@ from tests.inside import (
 from tests.releases import files_of, json_of
 from tests.site_files import SiteFiles
 from tests.stored_formats import stored
-from tests.system.test_site import write_persons
+from tests.system.apps.website.test_site import write_persons
 from tests.worlds.world import World
 
 pytestmark = pytest.mark.slow

@@ -7,13 +7,13 @@ import sys
 import tomllib
 from collections import Counter
 from importlib.metadata import packages_distributions
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
+from tests.conftest import PROJECT
 from tests.engine_inputs import engine_inputs, plain_engine
 from tests.inside import (
     MISFIT,
@@ -199,7 +199,7 @@ print(*{name.partition(".")[0] for name in set(sys.modules) - before} - set(sys.
 
 def test_the_extra_names_whatever_executors_import():
     """So that `pip install 'safetab[spark]'` is all that an executor needs."""
-    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
+    project = tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"]
     requirements = *project["dependencies"], *project["optional-dependencies"]["spark"]
     named = {re.match(r"[\w-]+", requirement)[0] for requirement in requirements}
     brought = {pin.name for lock in SHIPPED for pin in pins_of(lock)}

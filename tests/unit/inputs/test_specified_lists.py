@@ -12,7 +12,7 @@ import pytest
 
 from tests.cases import cases_of, values_of
 from tests.inside import compile_folder, keys_of, read_specification
-from tests.unit.test_specification_reading import inside, places_of
+from tests.unit.model.test_specification_reading import inside, places_of
 from tests.worlds.specified.small_text import SMALL, write_specification
 from tests.worlds.specified.toml_text import toml_of
 

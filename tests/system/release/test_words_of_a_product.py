@@ -6,7 +6,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.commands import done
-from tests.system.test_words_of_a_specification import found
+from tests.system.apps.synthetic.test_words_of_a_specification import found
 from tests.worlds.households import write_household_world
 from tests.worlds.people import write_random_world
 from tests.worlds.world import KEY

@@ -77,7 +77,7 @@ def test_a_curve_has_one_or_two_kinds_of_noise():
         curve()
 
 
-# An independent judge; tests/unit/test_charges.py has two more
+# An independent judge; tests/unit/apps/audit/test_charges.py has two more
 
 
 def theirs(noise, number, step):
