@@ -197,9 +197,7 @@ def used_elsewhere(modules: Mapping[str, Module], project: Path = PROJECT) -> se
             if module in inside.MODULES:
                 used.add((f"{PACKAGE}.{inside.MODULES[module]}", name))
     named = {
-        word
-        for path in [*project.glob("docs/*.md"), project / "CONTRIBUTING.md"]
-        for word in re.findall(r"[`.](\w+)`", path.read_text("utf-8"))
+        word for path in project.glob("docs/**/*.md") for word in re.findall(r"[`.](\w+)`", path.read_text("utf-8"))
     }
     return {(str(owner), name) for owner, name in used} | {each for each in public_names(modules) if each[1] in named}
 

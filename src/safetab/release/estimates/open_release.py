@@ -26,9 +26,9 @@ from safetab.release.estimates.results import Answer, Answers, Areas, Found, Gro
 from safetab.release.files import group_statuses, release_folder
 from safetab.release.files.release_universe import Universe
 
-_Geographic = str | Entity
-_Grouped = str | CharacteristicIteration
-_Addend = Answer | Answers | tuple[_Geographic, _Grouped]
+Geographic = str | Entity
+Grouped = str | CharacteristicIteration
+Addend = Answer | Answers | tuple[Geographic, Grouped]
 
 
 def open_release(path: str | Path) -> Release:
@@ -82,7 +82,7 @@ class Release:
         return self._folder.facts.status
 
     @checks_arguments
-    def area(self, name: _Geographic, level: str | None = None) -> Entity:
+    def area(self, name: Geographic, level: str | None = None) -> Entity:
         """The one area of this name or id.
 
         Args:
@@ -101,7 +101,7 @@ class Release:
         return self._lookup.is_level(word)
 
     @checks_arguments
-    def group(self, name: _Grouped, kind: str | None = None, groups: str | None = None) -> CharacteristicIteration:
+    def group(self, name: Grouped, kind: str | None = None, groups: str | None = None) -> CharacteristicIteration:
         """The one group of this name or code, in whatever area.
 
         Args:
@@ -112,7 +112,7 @@ class Release:
         return self._lookup.group(name, kind, of=None if groups is None else self._lookup.group_level(groups))
 
     @checks_arguments
-    def areas(self, level: str | None = None, *, within: _Geographic | None = None) -> Areas:
+    def areas(self, level: str | None = None, *, within: Geographic | None = None) -> Areas:
         """The areas of a level, or all areas of the release.
 
         Args:
@@ -159,8 +159,8 @@ class Release:
     def status(
         self,
         *,
-        area: _Geographic | None = None,
-        group: _Grouped | None = None,
+        area: Geographic | None = None,
+        group: Grouped | None = None,
         level: str | None = None,
         kind: str | None = None,
     ) -> Statuses:
@@ -199,7 +199,7 @@ class Release:
         return found
 
     @checks_arguments
-    def total(self, area: _Geographic, group: _Grouped, *, level: str | None = None, kind: str | None = None) -> Answer:
+    def total(self, area: Geographic, group: Grouped, *, level: str | None = None, kind: str | None = None) -> Answer:
         """How many records of a group are in an area.
 
         Args:
@@ -218,8 +218,8 @@ class Release:
     @checks_arguments
     def table(
         self,
-        area: _Geographic,
-        group: _Grouped,
+        area: Geographic,
+        group: Grouped,
         *,
         level: str | None = None,
         kind: str | None = None,
@@ -248,11 +248,11 @@ class Release:
     def totals(
         self,
         *,
-        group: _Grouped | None = None,
-        area: _Geographic | None = None,
+        group: Grouped | None = None,
+        area: Geographic | None = None,
         level: str | None = None,
         kind: str | None = None,
-        within: _Geographic | None = None,
+        within: Geographic | None = None,
         groups: str | None = None,
     ) -> Answers:
         """Totals of one group in all areas of a level, or of all groups in one area.
@@ -283,7 +283,7 @@ class Release:
         return Answers(tuple(answers), product=self._universe.product)
 
     @checks_arguments
-    def sum(self, addends: Iterable[_Addend], what: str | None = None) -> Estimate:
+    def sum(self, addends: Iterable[Addend], what: str | None = None) -> Estimate:
         """The sum of numbers, with its exact noise, and an interval that knows which of them passed suppression.
 
         `notes` of the result say who is counted more than once and who is missing.
@@ -321,7 +321,7 @@ class Release:
         return Ratio(self._present(a), self._present(b))
 
     def _found(
-        self, area: _Geographic, group: _Grouped, level: str | None, kind: str | None
+        self, area: Geographic, group: Grouped, level: str | None, kind: str | None
     ) -> tuple[Entity, CharacteristicIteration]:
         entity = self._lookup.entity(area, level)
 
@@ -330,7 +330,7 @@ class Release:
 
         return entity, self._lookup.group(group, kind, entity.geography, is_published=is_published)
 
-    def _note_on_name(self, asked: _Grouped, found: CharacteristicIteration) -> tuple[str, ...]:
+    def _note_on_name(self, asked: Grouped, found: CharacteristicIteration) -> tuple[str, ...]:
         """A sentence if groups of other levels have the name that was asked for."""
         others = same_named(self._universe, found)
         if not others or not isinstance(asked, str) or self._lookup.groups_by_code(asked):
@@ -352,7 +352,7 @@ class Release:
             raise self._lookup.refusal(answer.what, "is of another release. Ask this one for all numbers.")
         return answer
 
-    def _answers(self, addend: _Addend) -> Iterable[Answer]:
+    def _answers(self, addend: Addend) -> Iterable[Answer]:
         """What an addend stands for. Raises InvalidInput if it is not of this release."""
         if isinstance(addend, Answers | Estimate | Absence):
             answers = addend if isinstance(addend, Answers) else [addend]
