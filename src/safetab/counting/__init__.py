@@ -11,7 +11,6 @@ HANDED_OUT = {
     "local.counter": "RecordCounter",
     "local.listed_areas": "area_numbers_of",
     "local.records": "ValueBatch ValueColumn batches_of rows_of",
-    "local.text": "text_batches",
     "patterns": "IterationLists",
     "spark.backend": "SparkBackend",
     "spark.options": "SparkOptions check_spark_options",

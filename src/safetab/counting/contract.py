@@ -19,7 +19,8 @@ from safetab.inputs.configuration import product_asked_for, read_config, reader_
 from safetab.inputs.own_records import OwnRecords
 from safetab.inputs.planning.planner import PublicFiles
 from safetab.inputs.public_files import read_codes, read_given_geography
-from safetab.inputs.readers.table_files import TableFiles, TableForm
+from safetab.inputs.readers.forms.table_form import TableForm
+from safetab.inputs.readers.table_files import TableFiles
 from safetab.model.census.area_levels import Pass
 from safetab.model.config.run_config import ReaderKind, RunConfig
 from safetab.model.known_census import DEFAULT_CENSUS

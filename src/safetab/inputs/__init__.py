@@ -20,19 +20,23 @@ HANDED_OUT = {
     "readers.area_names": "NAMES_FILE",
     "readers.delimited": "NAME_RULE RowProblems SEPARATOR",
     "readers.digit_columns": "NOT_DIGITS digits_of is_text",
-    "readers.table_files": "TABLE_FORMS TableFiles TableForm table_paths_at why_damaged",
-    "readers.text_tables": "LONGEST_HEADER LONGEST_LINE ends_with_return header_in numbered_lines whole_lines",
+    "readers.forms.all_forms": "GZIPPED_TEXT PARQUET TABLE_FORMS TEXT form_of",
+    "readers.forms.table_form": "DamagedPart MOST_ROWS_LISTED MisshapenRows TableForm damage_named",
+    "readers.forms.text": (
+        "HEADER_RULE UTF8_RULE report_blank_lines report_overlong_line report_stray_return shape_rule"
+    ),
+    "readers.table_files": "TableFiles table_paths_at why_damaged",
+    "readers.text_tables": "LONGEST_HEADER LONGEST_LINE header_in",
     "records.cef.geography": "BlockOids CefGeography read_cef_geography",
     "records.cef.state_records": "CefRecords CefRules StateReader TYPE_OF_HHT records_of",
     "records.record_files": (
-        "DATES FRACTIONS INTEGERS LISTS MOST_ROWS_LISTED OTHER_VALUES PATTERN_CHARACTERS PERSON_HOUSEHOLD_FILE "
-        "REASON_IS_LOGGED TEXT TRUTH_VALUES TypedColumns check_header check_same_kinds check_typed_columns "
-        "columns_in_order find_record_files kind_of number_of_records readable_record_files record_file_names "
-        "report_blank_lines report_overlong_line report_stray_return unreadable"
+        "DATES FRACTIONS INTEGERS LISTS OTHER_VALUES PATTERN_CHARACTERS PERSON_HOUSEHOLD_FILE REASON_IS_LOGGED TEXT "
+        "TRUTH_VALUES TypedColumns check_header check_same_kinds check_typed_columns find_record_files kind_of "
+        "number_of_records readable_record_files record_file_names unreadable"
     ),
     "records.record_rules": (
-        "BrokenRules HEADER_RULE Rule UTF8_RULE after_no_code_rule area_form_rule area_listed_rule code_rule "
-        "most_answers_rule part_rule report_passes report_units rule_of shape_rule text_of_value without_blanks"
+        "BrokenRules Rule after_no_code_rule area_form_rule area_listed_rule code_rule most_answers_rule part_rule "
+        "report_passes report_units rule_of text_of_value without_blanks"
     ),
     "specification.area_tables": "read_area_table",
     "specified_files": "Compiled compile_folder",
