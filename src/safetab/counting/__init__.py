@@ -1,9 +1,8 @@
 """Engines count exactly. They know records and population groups, and nothing of noise."""
 
 HANDED_OUT = {
-    "contract": (
-        "Backend CountingEngine EngineSettings KnownLists MiscountedRecords RecordLocation Records records_intact"
-    ),
+    "backend": "Backend",
+    "contract": "CountingEngine EngineSettings MiscountedRecords records_intact",
     "encoding": "Encoding",
     "fingerprint": "of_nobody",
     "local.backend": "LocalBackend",

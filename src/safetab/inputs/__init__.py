@@ -12,11 +12,17 @@ HANDED_OUT = {
         "ASSIGNMENTS_FILE CODES_FILE ETHNICITY_ITERATIONS_FILE LISTS RACE_ITERATIONS_FILE SHORT_FORM_FILE "
         "paths_of_lists read_lists"
     ),
-    "configuration": "product_asked_for read_config reader_asked_for records_of_another_product require_parameters",
-    "own_records": "OwnIds OwnRecords find_own_records is_synthetic leads_marker_nowhere paths_read",
-    "planning.parameter_difference": "ParameterDifference difference",
-    "planning.planner": "GivenTotals PublicFiles about_path joint_loss plan_of plan_of_files read_public_files",
-    "public_files": "list_paths read_codes read_given_geography read_public_lists write_short_form",
+    "configuration": (
+        "joint_loss product_asked_for read_config reader_asked_for records_of_another_product require_parameters"
+    ),
+    "found_records": "RecordFinder RecordLocation Records record_files",
+    "known_lists": "KnownLists",
+    "own_records": "OwnRecords find_own_records is_synthetic leads_marker_nowhere paths_read",
+    "parameter_difference": "ParameterDifference difference",
+    "planner": "PublicFiles plan_of",
+    "public_files": (
+        "GivenTotals about_path list_paths plan_of_files read_public_files read_public_lists write_short_form"
+    ),
     "readers.area_names": "NAMES_FILE",
     "readers.delimited": "NAME_RULE RowProblems SEPARATOR",
     "readers.digit_columns": "NOT_DIGITS digits_of is_text",

@@ -41,7 +41,7 @@ from safetab.foundation.findings import VERSION, Finding, FindingsOf, InvalidInp
 from safetab.foundation.progress import Progress
 from safetab.inputs.configuration import read_config
 from safetab.inputs.own_records import is_synthetic, paths_read
-from safetab.inputs.planning.planner import plan_of
+from safetab.inputs.planner import plan_of
 from safetab.inputs.tuning.tuning import production_of_2020
 from safetab.model.census.area_levels import AreaLevel
 from safetab.model.config.run_config import RunConfig

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from safetab.core.algorithm.run_plan import LevelPlan
 from safetab.core.privacy.exact_counts import ExactCounts
-from safetab.counting.contract import EngineSettings, KnownLists, MiscountedRecords
+from safetab.counting.contract import EngineSettings, MiscountedRecords
 from safetab.counting.encoding import Encoding
 from safetab.counting.fingerprint import PartSums, RecordFingerprint
 from safetab.counting.local.counter import RecordCounter
@@ -31,7 +31,8 @@ from safetab.foundation import failures
 from safetab.foundation.compiled import load_compiler
 from safetab.foundation.findings import Finding, FindingsOf, InvalidInput, Severity
 from safetab.foundation.in_threads import results_in_threads
-from safetab.inputs.planning.planner import PublicFiles
+from safetab.inputs.known_lists import KnownLists
+from safetab.inputs.planner import PublicFiles
 from safetab.inputs.readers.forms.table_form import DamagedPart, MisshapenRows
 from safetab.inputs.readers.table_files import TableFiles
 from safetab.inputs.records.record_files import unreadable

@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterator, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from safetab.counting.contract import KnownLists
 from safetab.counting.local.code_numbers import CodeNumbers
 from safetab.counting.local.listed_areas import area_numbers_of
 from safetab.counting.local.records import ValueBatch, rows_of, value_batch
 from safetab.counting.local.units import UnitCounts
 from safetab.foundation.arrays import is_in_sorted
 from safetab.foundation.findings import FindingsOf
+from safetab.inputs.known_lists import KnownLists
 from safetab.inputs.readers.digit_columns import NOT_DIGITS
 from safetab.inputs.readers.table_files import TableFiles
 from safetab.inputs.records import record_rules as rules

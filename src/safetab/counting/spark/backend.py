@@ -10,7 +10,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
-from safetab.counting.contract import CountingEngine, EngineSettings, KnownLists, RecordLocation, Records
+from safetab.counting.contract import CountingEngine, EngineSettings
 from safetab.counting.spark.engine import SparkEngine
 from safetab.counting.spark.options import TABLE_PREFIX, SparkOptions
 from safetab.counting.spark.records import files_at, located, read_records, tasks_read
@@ -20,7 +20,9 @@ from safetab.foundation.failures import raise_if_refused_in_words
 from safetab.foundation.findings import Checked, Finding, FindingsOf, InvalidInput, Severity
 from safetab.foundation.progress import Progress
 from safetab.inputs.area_files import AREAS_TABLE
-from safetab.inputs.planning.planner import PublicFiles
+from safetab.inputs.found_records import RecordLocation, Records
+from safetab.inputs.known_lists import KnownLists
+from safetab.inputs.planner import PublicFiles
 from safetab.inputs.readers.forms.all_forms import PARQUET, TABLE_FORMS
 from safetab.inputs.records.record_files import find_record_files, record_file_names, unreadable
 from safetab.model.config.run_config import ReaderKind

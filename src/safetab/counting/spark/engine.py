@@ -20,7 +20,7 @@ from pyspark.storagelevel import StorageLevel
 
 from safetab.core.algorithm.run_plan import LevelPlan
 from safetab.core.privacy.exact_counts import ExactCounts
-from safetab.counting.contract import KnownLists, MiscountedRecords, RecordLocation
+from safetab.counting.contract import MiscountedRecords
 from safetab.counting.encoding import Encoding
 from safetab.counting.fingerprint import RecordFingerprint
 from safetab.counting.spark import executor
@@ -32,7 +32,9 @@ from safetab.counting.spark.session import SPARK_ERRORS, Log
 from safetab.counting.spark.task_records import Pieces, TaskInputs
 from safetab.foundation.failures import RunFailed, raise_if_refused_in_words
 from safetab.foundation.findings import Finding, FindingsOf
-from safetab.inputs.planning.planner import PublicFiles
+from safetab.inputs.found_records import RecordLocation
+from safetab.inputs.known_lists import KnownLists
+from safetab.inputs.planner import PublicFiles
 from safetab.inputs.records.record_files import unreadable
 from safetab.inputs.records.record_rules import report_passes, report_units
 from safetab.model.census.area_levels import Pass

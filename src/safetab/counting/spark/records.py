@@ -19,12 +19,12 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 from pyspark.sql import types as T  # noqa: N812
 
-from safetab.counting.contract import RecordLocation
 from safetab.counting.spark.executor import MISFIT, NOT_UTF8, WRONG_SHAPE
 from safetab.counting.spark.options import TABLE_PREFIX
 from safetab.counting.spark.rules import FILE, file_name
 from safetab.counting.spark.session import hadoop_configuration, java
 from safetab.foundation.findings import Finding, FindingsOf
+from safetab.inputs.found_records import RecordLocation
 from safetab.inputs.readers.delimited import SEPARATOR
 from safetab.inputs.readers.forms.all_forms import GZIPPED_TEXT, PARQUET, TEXT, form_of
 from safetab.inputs.readers.forms.table_form import TableForm

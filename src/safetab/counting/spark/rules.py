@@ -15,11 +15,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from safetab.counting.contract import KnownLists
 from safetab.counting.local.rules import broken_rules
 from safetab.counting.spark import executor
 from safetab.counting.spark.executor import MISFIT, Batches, results_of, send
 from safetab.foundation.findings import FindingsOf, shortened
+from safetab.inputs.known_lists import KnownLists
 from safetab.inputs.readers.forms.table_form import MOST_ROWS_LISTED
 from safetab.inputs.readers.forms.text import UTF8_RULE, shape_rule
 from safetab.inputs.records.record_rules import Rule
