@@ -171,6 +171,7 @@ _NAMES = {
     "core.guarantees.losses": "DELTA DELTAS JointLoss epsilons_by_delta privacy_warnings reference_words reported_loss reported_references",
     "core.guarantees.plan_json": "exact plan_as_json",
     "inputs.found_records": "RecordLocation record_files",
+    "model.products.record_integers": "RecordIntegers",
     "inputs.known_lists": "KnownLists",
     "inputs.planner": "PublicFiles plan_of",
     "core.algorithm.run_plan": "RunPlan SelectedGroups chosen_shapes loss_of_config loss_of_config_pass output_if_all_groups_are_empty",

@@ -39,7 +39,8 @@ from safetab.inputs.records.record_files import unreadable
 from safetab.inputs.records.record_rules import report_passes
 from safetab.model.census.area_levels import Pass
 from safetab.model.products.product import Shape
-from safetab.model.products.record import AREA_DIGITS_END, ListedAreas
+from safetab.model.products.record import ListedAreas
+from safetab.model.products.record_integers import AREA_DIGITS_END, RecordIntegers
 
 Log = Callable[[str], None]
 
@@ -137,8 +138,8 @@ class LocalEngine(ArrayEngine):
         """Each pass's fingerprint. Raises InvalidInput or RunFailed if files or records changed."""
         record, sums = self._known.record, list[PartSums]()
         fingerprint = RecordFingerprint(secret, record.part_column)
-        records = batches_of(self._files, record)
-        pieces = (partial(sums_of_records, batches, fingerprint, self._encoding) for batches in records)
+        summed = partial(sums_of_records, fingerprint, self._encoding, RecordIntegers(record))
+        pieces = (partial(summed, batches) for batches in batches_of(self._files, record))
         try:
             with self._damage_as_invalid_input(), closing(results_in_threads(pieces, self._threads)) as results:
                 for sums_of_piece in results:
@@ -190,12 +191,12 @@ def _encoded(
 
 
 def sums_of_records(
-    batches: Iterable[ValueBatch], fingerprint: RecordFingerprint, encoding: Encoding
+    fingerprint: RecordFingerprint, encoding: Encoding, integers: RecordIntegers, batches: Iterable[ValueBatch]
 ) -> list[PartSums]:
     """What the records of these batches add to the fingerprint, whether or not they are counted."""
     record, found = encoding.record, list[PartSums]()
     for batch in batches:
-        columns, passes = numbers_of(batch, record), None
+        columns, passes = numbers_of(batch, record, integers), None
         if isinstance(record.area, ListedAreas):
             areas = area_numbers_of(record).of_rows(batch)
             if int(areas.min(initial=0)) < 0:

@@ -21,6 +21,7 @@ from safetab.inputs.readers.forms.table_form import damage_named
 from safetab.inputs.readers.table_files import TableFiles
 from safetab.inputs.records.record_rules import text_of_value
 from safetab.model.products.record import CodeColumns, RecordLayout
+from safetab.model.products.record_integers import RecordIntegers
 
 _BLANK = r"[\s\pZ]"  # Unicode's too, such as the one of Excel that doesn't break a line
 
@@ -102,7 +103,7 @@ def rows_of(batch: ValueBatch) -> int:
     return len(next(iter(batch.values())).position_of_row)
 
 
-def numbers_of(batch: ValueBatch, record: RecordLayout) -> dict[str, NDArray[np.int64]]:
+def numbers_of(batch: ValueBatch, record: RecordLayout, integers: RecordIntegers) -> dict[str, NDArray[np.int64]]:
     """Each column of checked records as the integers that the fingerprint takes.
 
     A dictionary may hold values that no row has, of any form. Raises ValueError, whose text quotes
@@ -110,11 +111,11 @@ def numbers_of(batch: ValueBatch, record: RecordLayout) -> dict[str, NDArray[np.
     """
     numbers = {}
     for name, column in batch.items():
-        if name in record.needs_no_integer:
+        if name in integers.left_out:
             continue
         texts = column.texts(record, name)
         rows_with = np.bincount(column.position_of_row, minlength=len(texts))
-        of_values = [record.integer_of(name, text) if rows else 0 for text, rows in zip(texts, rows_with, strict=True)]
+        of_values = [integers.of(name, text) if rows else 0 for text, rows in zip(texts, rows_with, strict=True)]
         numbers[name] = np.array(of_values, dtype=np.int64)[column.position_of_row]
     return numbers
 

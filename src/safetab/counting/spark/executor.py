@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -30,6 +31,7 @@ from safetab.foundation.findings import VERSION
 from safetab.inputs.readers.forms.all_forms import form_of
 from safetab.model.census.area_levels import Pass
 from safetab.model.products.record import RecordLayout
+from safetab.model.products.record_integers import RecordIntegers
 from safetab.model.specification.values import Unit
 
 if TYPE_CHECKING:
@@ -223,10 +225,11 @@ def sum_records(
 ) -> Iterator[pa.RecordBatch]:
     """What a task's records, which break no rule, add to the fingerprint: lists of `PartSums`."""
     inputs = sent.value
-    fingerprint, encoding = RecordFingerprint(secret.value, inputs.record.part_column), TaskEncoding(inputs)
+    fingerprint = RecordFingerprint(secret.value, inputs.record.part_column)
+    summed = partial(sums_of_records, fingerprint, TaskEncoding(inputs), RecordIntegers(inputs.record))
     for batch in read(inputs, batches):
         try:
-            sums = None if batch is None else sums_of_records([batch], fingerprint, encoding)
+            sums = None if batch is None else summed([batch])
         except ValueError:  # which quotes a value
             sums = None
         if sums is None:
