@@ -12,11 +12,11 @@ import pytest
 from tests.engine_inputs import engine_inputs
 from tests.inside import (
     PERSON_RECORD,
-    RecordIntegers,
     EngineSettings,
     InvalidInput,
     LocalEngine,
     RecordFingerprint,
+    RecordIntegers,
     RunFailed,
     of_nobody,
 )
