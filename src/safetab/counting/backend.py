@@ -15,7 +15,7 @@ from safetab.inputs.planner import PublicFiles
 
 
 class Backend(RecordFinder, Protocol):
-    """Makes the engine that reads the records which it finds, in a folder that is removed afterwards."""
+    """Finds records, and makes the engine that reads them, in a folder that is removed afterwards."""
 
     def start(self, progress: Progress) -> None:
         """Start what the engine needs, if it takes time, as a step of its own."""

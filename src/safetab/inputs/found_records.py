@@ -39,7 +39,12 @@ class RecordLocation:
     @classmethod
     def of_files(cls, files: TableFiles) -> RecordLocation:
         """The location of files of this machine."""
-        return cls(files.label, files.form, tuple(f"file://{path.absolute()}" for path in files.parts), files.rows)
+        return cls(
+            files.label,
+            files.form,
+            tuple(f"file://{path.absolute()}" for path in files.parts),
+            files.rows,
+        )
 
 
 Records = TableFiles | RecordLocation | OwnRecords

@@ -64,7 +64,15 @@ class KnownLists:
         if config is None or given is None:
             nowhere = np.empty(0, dtype=np.int64)
             return cls(record, codes, parts if reader is ReaderKind.CEF else {}, nowhere, there, reader)
-        return cls(record, codes, parts, given.geography.of_parts(parts).smallest, there, reader, given.oids)
+        return cls(
+            record,
+            codes,
+            parts,
+            given.geography.of_parts(parts).smallest,
+            there,
+            reader,
+            given.oids,
+        )
 
 
 def _parts_by_number(config: RunConfig) -> Mapping[int, str]:

@@ -191,7 +191,10 @@ def _encoded(
 
 
 def sums_of_records(
-    fingerprint: RecordFingerprint, encoding: Encoding, integers: RecordIntegers, batches: Iterable[ValueBatch]
+    fingerprint: RecordFingerprint,
+    encoding: Encoding,
+    integers: RecordIntegers,
+    batches: Iterable[ValueBatch],
 ) -> list[PartSums]:
     """What the records of these batches add to the fingerprint, whether or not they are counted."""
     record, found = encoding.record, list[PartSums]()

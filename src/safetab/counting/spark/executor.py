@@ -226,7 +226,8 @@ def sum_records(
     """What a task's records, which break no rule, add to the fingerprint: lists of `PartSums`."""
     inputs = sent.value
     fingerprint = RecordFingerprint(secret.value, inputs.record.part_column)
-    summed = partial(sums_of_records, fingerprint, TaskEncoding(inputs), RecordIntegers(inputs.record))
+    integers = RecordIntegers(inputs.record)
+    summed = partial(sums_of_records, fingerprint, TaskEncoding(inputs), integers)
     for batch in read(inputs, batches):
         try:
             sums = None if batch is None else summed([batch])

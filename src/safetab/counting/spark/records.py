@@ -131,7 +131,7 @@ def read_records(session: SparkSession, location: RecordLocation, record: Record
 
 
 def tasks_read(form: TableForm, record: RecordLayout) -> bool:
-    """Whether tasks alone read such files, and Spark none of them: a specification's, and forms that Spark lacks."""
+    """Whether tasks read such files, and Spark doesn't: a specification's, and forms that it lacks."""
     return bool(record.fields) or form not in _READERS
 
 
@@ -278,7 +278,8 @@ def _header_at(path: str) -> list[str]:
     where = java().org.apache.hadoop.fs.Path(path)
     stream = where.getFileSystem(hadoop_configuration()).open(where)
     try:
-        text = java().java.util.zip.GZIPInputStream(stream) if path.endswith(GZIPPED_TEXT.ending) else stream
+        is_zipped = path.endswith(GZIPPED_TEXT.ending)
+        text = java().java.util.zip.GZIPInputStream(stream) if is_zipped else stream
         return header_in(bytes(text.readNBytes(LONGEST_HEADER)))
     finally:
         stream.close()

@@ -1,4 +1,4 @@
-"""What the Census Bureau alone has for a product: how its config.json spells choices, and the choices of 2020."""
+"""A product at the Census Bureau: how its config.json spells choices, and the choices of 2020."""
 
 from __future__ import annotations
 

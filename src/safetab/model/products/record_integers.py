@@ -1,6 +1,6 @@
 """The integers that stand for a record's values in a fingerprint.
 
-They are small enough for exact sums, which a specification's compiler checks before there is a record.
+They are small enough for exact sums: a specification's compiler checks that.
 """
 
 from __future__ import annotations
@@ -48,7 +48,8 @@ class RecordIntegers:
         """The columns that a fingerprint knows by the number of the area alone."""
         if not isinstance(self._record.area, ListedAreas):
             return frozenset()
-        counted = {part.column for part in self._record.attribute}.union(name for name, _ in self._record.code_columns)
+        counted = {part.column for part in self._record.attribute}
+        counted |= {name for name, _ in self._record.code_columns}
         return frozenset(self._record.area.columns) - counted
 
     @cached_property

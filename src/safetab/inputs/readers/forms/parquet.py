@@ -9,7 +9,13 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from safetab.foundation.parquet_facts import chunk_facts, opened_parquet, rows_of_group, rows_of_parquet, schema_of
+from safetab.foundation.parquet_facts import (
+    chunk_facts,
+    opened_parquet,
+    rows_of_group,
+    rows_of_parquet,
+    schema_of,
+)
 from safetab.inputs.readers.digit_columns import is_text
 from safetab.inputs.readers.forms.table_form import Batches, TypedForm
 

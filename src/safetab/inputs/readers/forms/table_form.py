@@ -1,7 +1,7 @@
-"""A format of the files of tables: what a file says of its columns and rows, and its rows in batches.
+"""A format of the files of tables: what a file says of its columns, and its rows in batches.
 
-Whoever reads a table asks its form, and nobody asks which form it is. A further format is a module with a
-`TypedForm`, and a row of `all_forms`.
+Whoever reads a table asks its form, and nobody asks which form it is. A further format is a module
+with a `TypedForm`, and a row of `all_forms`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from safetab.inputs.readers.digit_columns import is_text
 from safetab.model.products.record import RecordLayout
 
 MOST_ROWS_LISTED = 100
-"""How many rows the confidential log lists for each rule. It also says how many there are in all."""
+"""How many rows the confidential log lists for each rule. It also says how many there are."""
 
 Batches = Iterator[pa.RecordBatch]
 
@@ -48,7 +48,7 @@ class NumberedRows(NamedTuple):
 
 
 class TableForm(ABC):
-    """A format: `ending` ends the names of its files, and `noun` is what numbers in findings count."""
+    """A format: `ending` ends the names of its files, and numbers in findings count `noun`s."""
 
     noun: ClassVar = "row"
     first_row: ClassVar = 1  # its number
@@ -128,7 +128,7 @@ class TypedForm(TableForm):
             for read in self.parts_of(path):
                 yield read(record.columns)
 
-    def batches(self, path: Path, columns: Sequence[str], findings: FindingsOf, misshapen: list[int]) -> Batches:  # noqa: ARG002
+    def batches(self, path: Path, columns: Sequence[str], findings: FindingsOf, misshapen: list[int]) -> Batches:
         """As `TableForm.batches`: integers unchanged, and every kind of text as bytes."""
         schema = self.schema_of(path)
         missing = [column for column in columns if schema.names.count(column) != 1]
@@ -140,7 +140,8 @@ class TypedForm(TableForm):
         for name, kind in strange.items():
             findings.error(name, f"has the type {kind}. Give text or integers.")
         for batch in () if strange else self.whole(path, columns):
-            yield pa.record_batch([_as_bytes(batch.column(name)) for name in columns], names=list(columns))
+            values = [_as_bytes(batch.column(name)) for name in columns]
+            yield pa.record_batch(values, names=list(columns))
 
     def whole(self, path: Path, columns: Sequence[str]) -> Batches:
         """These columns of all rows."""

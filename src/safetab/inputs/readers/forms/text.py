@@ -57,7 +57,8 @@ class TextForm(TableForm):
 
     def about_rows(self, parts: Sequence[Path]) -> int:
         """An estimate from the sizes of the files."""
-        of_record = _ZIPPED_BYTES_OF_A_RECORD if self.ending.endswith(".gz") else _TEXT_BYTES_OF_A_RECORD
+        is_zipped = self.ending.endswith(".gz")
+        of_record = _ZIPPED_BYTES_OF_A_RECORD if is_zipped else _TEXT_BYTES_OF_A_RECORD
         return sum(path.stat().st_size for path in parts) // of_record
 
     def rows_of(self, path: Path, findings: FindingsOf, threads: int) -> int:
@@ -117,7 +118,7 @@ class TextForm(TableForm):
             findings.error("", f"{rule}: {lines}.")
 
     def pieces(self, path: Path, record: RecordLayout) -> Iterator[Batches]:
-        """As `TableForm.pieces`: one for each block of lines. Raises DamagedPart for their line ends."""
+        """As `TableForm.pieces`: a block of lines each. Raises DamagedPart for their line ends."""
         header, has_returns = _columns_in_order(path, record), ends_with_return(path)
         seen = SeenValues()
         for block in whole_lines(path):
@@ -133,7 +134,8 @@ class TextForm(TableForm):
         for first, lines in numbered_lines(path):
             numbers: list[int] = []
             kept: list[bytes] = []
-            misfits: dict[tuple[str, str], list[int]] = {misshapen: [], UTF8_RULE: [], HEADER_RULE: []}
+            misfits = dict[tuple[str, str], list[int]]()
+            misfits |= {misshapen: [], UTF8_RULE: [], HEADER_RULE: []}
             for number, line in enumerate(lines, start=first):
                 content = line.removesuffix(b"\r")
                 if number == 1 or not content:
@@ -154,7 +156,13 @@ class TextForm(TableForm):
 
 
 def _batches(
-    path: Path, block: bytes, header: Sequence[str], record: RecordLayout, seen: SeenValues, *, has_returns: bool
+    path: Path,
+    block: bytes,
+    header: Sequence[str],
+    record: RecordLayout,
+    seen: SeenValues,
+    *,
+    has_returns: bool,
 ) -> Batches:
     """One batch of lines that all end as the header of their file does."""
     returns = block.count(b"\r\n") if has_returns or b"\r" in block else 0
@@ -163,7 +171,8 @@ def _batches(
     if record.fields and not _is_utf8(block):  # where any text is right, no rule would tell
         raise MisshapenRows
     lines = block.replace(b"\r\n", b"\n") if returns else block
-    yield batch_of_lines(lines, header, record, record.separator_in(path.name), seen if record.fields else None)
+    separator = record.separator_in(path.name)
+    yield batch_of_lines(lines, header, record, separator, seen if record.fields else None)
 
 
 def _is_utf8(block: bytes) -> bool:
