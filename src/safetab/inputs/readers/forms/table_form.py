@@ -128,7 +128,13 @@ class TypedForm(TableForm):
             for read in self.parts_of(path):
                 yield read(record.columns)
 
-    def batches(self, path: Path, columns: Sequence[str], findings: FindingsOf, misshapen: list[int]) -> Batches:
+    def batches(
+        self,
+        path: Path,
+        columns: Sequence[str],
+        findings: FindingsOf,
+        misshapen: list[int],  # noqa: ARG002 - of text
+    ) -> Batches:
         """As `TableForm.batches`: integers unchanged, and every kind of text as bytes."""
         schema = self.schema_of(path)
         missing = [column for column in columns if schema.names.count(column) != 1]
