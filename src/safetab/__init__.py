@@ -90,7 +90,7 @@ _LATE = {
     "cli.functions.studies": ("audit", "diff", "explore", "lists"),
     "core.algorithm.run_plan": ("RunPlan",),
     "foundation.result_tables": ("Findings",),
-    "inputs.planning.parameter_difference": ("ParameterDifference",),
+    "inputs.parameter_difference": ("ParameterDifference",),
     "release.estimates.estimate": ("Absence", "Difference", "Estimate"),
     "release.estimates.open_release": ("Release",),
     "release.estimates.ratio": ("Ratio",),
