@@ -185,7 +185,7 @@ _NAMES = {
     "core.privacy.measurement_event": "MeasurementEvent",
     "core.privacy.output_status": "OutputStatus STATUS_COLUMN SYNTHETIC_MARKER status_as_json status_of_json",
     "core.privacy.reference": "beyond_protection level_far_above loss_number loss_text total_far_above",
-    "model.products.all_products": "PRODUCTS at_bureau product_named product_of_keys",
+    "model.products.all_products": "PRODUCTS as_shipped product_named product_of_keys",
     "model.products.attributes": "Attribute TAKEN_COLUMNS plural_of",
     "model.products.bureau_columns": "BLOCKS BLOCK_COLUMNS BLOCK_DIGITS CODE_COLUMNS ETHNICITY_CODES RACE RACE_CODES",
     "model.products.product": "Product Refusal Selector Shape Thresholds WantedCells",

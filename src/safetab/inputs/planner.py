@@ -20,7 +20,7 @@ from safetab.model.census.groups import GroupLevel, PublicLists, iteration_map_o
 from safetab.model.census.population_groups import PublishedTotals, universe_of
 from safetab.model.census.sensitivity import Sensitivity, sensitivity
 from safetab.model.config.run_config import RunConfig, budget_key
-from safetab.model.products.all_products import at_bureau
+from safetab.model.products.all_products import as_shipped
 from safetab.model.specification.reading import Publication
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def _check_level(plan: LevelPlan, findings: FindingsOf) -> None:
     """Report a level whose noise can't be drawn or at which nothing is measured."""
     product = plan.design.product
     key = budget_key(product, plan.family, plan.level)
-    of_stage_1 = at_bureau(product).stage_1_key
+    of_stage_1 = as_shipped(product).stage_1_key
     advice = "Change the budget." if of_stage_1 is None else f"Change the budget or {of_stage_1}."
     for measured in plan.design.stages.values():
         complaint = measured.noise.out_of_sampler_range

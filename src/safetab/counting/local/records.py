@@ -79,7 +79,7 @@ ValueBatch = dict[str, ValueColumn]
 
 
 def batches_of(files: TableFiles, record: RecordLayout) -> Iterator[Iterator[ValueBatch]]:
-    """All records in pieces, in order; whoever asks for a piece's batches reads them."""
+    """All records in pieces, in order; who asks for a piece's batches reads them."""
     for path in files.parts:
         for piece in files.form.pieces(path, record):
             yield value_batches(path, piece, record)

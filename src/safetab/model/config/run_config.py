@@ -10,7 +10,7 @@ from fractions import Fraction
 from safetab.model.census.area_levels import Pass
 from safetab.model.census.census import Census, PopulationGroupLevel
 from safetab.model.privacy_definition import PrivacyDefinition
-from safetab.model.products.all_products import at_bureau
+from safetab.model.products.all_products import as_shipped
 from safetab.model.products.product import Product, TableFamily, Thresholds
 from safetab.model.specification.values import Specification
 
@@ -93,7 +93,7 @@ class RunConfig:
 
 def budget_key(product: Product, family: TableFamily, level: PopulationGroupLevel) -> str:
     """The key of the budget of a table family at a level."""
-    keys = at_bureau(product).family_keys
+    keys = as_shipped(product).family_keys
     if family.name not in keys:
         return f"privacy.levels, {family.name}: {level.iterations.name} at {level.geography.label}"
     geography = level.geography.label.lower().replace("-", "_")

@@ -1,6 +1,6 @@
 """A format of the files of tables: what a file says of its columns, and its rows in batches.
 
-Whoever reads a table asks its form, and nobody asks which form it is. A further format is a module
+Readers of tables ask the form, and never which form it is. A further format is a module
 with a `TypedForm`, and a row of `all_forms`.
 """
 
@@ -77,7 +77,7 @@ class TableForm(ABC):
 
     @abstractmethod
     def pieces(self, path: Path, record: RecordLayout) -> Iterator[Batches]:
-        """All records in pieces, in order; whoever asks for a piece's batches reads them.
+        """All records in pieces, in order; who asks for a piece's batches reads them.
 
         Columns may be dictionaries. Raises DamagedPart, and MisshapenRows.
         """

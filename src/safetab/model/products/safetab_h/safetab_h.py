@@ -10,8 +10,8 @@ from fractions import Fraction
 from types import MappingProxyType
 
 from safetab.model.products.bureau_columns import SETS_OF_RACES, bureau_record, shipped_specification
-from safetab.model.products.bureau_product import BureauProduct, FamilyKeys, Production
 from safetab.model.products.product import FileRow, PublishedReference, TableFamily, TableFileLayout
+from safetab.model.products.shipped_product import FamilyKeys, Production, ShippedProduct
 from safetab.model.products.specified import product_of
 
 HOUSEHOLD_TYPES = 5
@@ -58,7 +58,7 @@ SAFETAB_H = replace(
     " household type and by tenure",
 )
 
-HOUSEHOLDS_AT_BUREAU = BureauProduct(
+HOUSEHOLDS_AS_SHIPPED = ShippedProduct(
     production=Production(_SPECIFICATION.privacy, untabulated=(971, 4_971, 19_971)),
     family_keys={
         HOUSEHOLD_TYPE.name: FamilyKeys("privacy_budget_h_t3", "thresholds_h_t3"),

@@ -12,8 +12,8 @@ from types import MappingProxyType
 
 from safetab.model.products.attributes import Attribute
 from safetab.model.products.bureau_columns import SETS_OF_RACES, bureau_record, shipped_specification
-from safetab.model.products.bureau_product import BureauProduct, FamilyKeys, Production
 from safetab.model.products.product import FileRow, PublishedReference, Shape, TableFileLayout
+from safetab.model.products.shipped_product import FamilyKeys, Production, ShippedProduct
 from safetab.model.products.specified import product_of
 
 OLDEST_AGE = 115
@@ -74,7 +74,7 @@ SAFETAB_P = replace(
     ),
 )
 
-PERSONS_AT_BUREAU = BureauProduct(
+PERSONS_AS_SHIPPED = ShippedProduct(
     production=Production(_SPECIFICATION.privacy, untabulated=(4_971, 19_971, 149_971)),
     family_keys={PERSONS.name: FamilyKeys("privacy_budget_p", "thresholds_p")},
     stage_1_key="privacy_budget_p_stage_1_fraction",

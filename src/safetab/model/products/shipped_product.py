@@ -37,8 +37,8 @@ class Production:
 
 
 @dataclass(frozen=True, slots=True)
-class BureauProduct:
-    """A product at the Bureau. A specified product has none of this."""
+class ShippedProduct:
+    """What a shipped product has beside its specification. A specified product has none of this."""
 
     production: Production | None = None
     family_keys: Mapping[str, FamilyKeys] = field(default_factory=lambda: MappingProxyType({}))
