@@ -29,6 +29,7 @@ from tests.inside import (
     Stage,
     Thresholds,
     TunedLevel,
+    as_shipped,
     epsilon_of_rho,
     level_key,
     production_of_2020,
@@ -219,9 +220,9 @@ def random_config(base, seed):
             FamilyConfig(one.family, MappingProxyType(budgets), MappingProxyType(_random_thresholds(dice, one.family)))
             for budgets, one in families
         ),
-        stage_1_fraction=gamma if base.product.stage_1_key else Fraction(0),
+        stage_1_fraction=gamma if as_shipped(base.product).stage_1_key else Fraction(0),
         most_answers=dice.randint(1, 8),
-        zero_suppression_chance=chance if base.product.suppression_key else Fraction(0),
+        zero_suppression_chance=chance if as_shipped(base.product).suppression_key else Fraction(0),
         passes=passes,
     )
 

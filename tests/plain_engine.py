@@ -14,10 +14,12 @@ from tests.inside import (
     BLOCK_COLUMNS,
     BLOCK_DIGITS,
     BLOCKS,
+    GZIPPED_TEXT,
     HEADER_RULE,
     NATION,
     NO_CODE,
     NO_ENTITY,
+    PARQUET,
     US,
     UTF8_RULE,
     BrokenRules,
@@ -26,7 +28,6 @@ from tests.inside import (
     MiscountedRecords,
     Pass,
     RecordFingerprint,
-    TableForm,
     after_no_code_rule,
     area_form_rule,
     area_listed_rule,
@@ -74,7 +75,7 @@ class PlainEngine:
 
     def check(self, rows_done=lambda _: None):
         findings = FindingsOf(self._persons.label)
-        broken = BrokenRules("row" if self._persons.form is TableForm.PARQUET else "line")
+        broken = BrokenRules("row" if self._persons.form is PARQUET else "line")
         for part, number, row in self._rows():
             for rule in self._broken_rules(row):
                 broken.add(rule, part, [number])
@@ -196,7 +197,7 @@ class PlainEngine:
     def _rows(self):
         """The file, the number and the person of each row; instead of a person, the rule that a line breaks."""
         for path in self._persons.parts:
-            if self._persons.form is TableForm.PARQUET:
+            if self._persons.form is PARQUET:
                 table = pa.parquet.ParquetFile(path).read(list(self._record.columns))
                 for number, row in enumerate(table.to_pylist(), start=1):
                     yield (
@@ -206,7 +207,7 @@ class PlainEngine:
                     )
                 continue
             content = path.read_bytes()
-            text = gzip.decompress(content) if self._persons.form is TableForm.GZIPPED_TEXT else content
+            text = gzip.decompress(content) if self._persons.form is GZIPPED_TEXT else content
             first, *lines = (line.removesuffix(b"\r") for line in text.split(b"\n"))
             header = tuple(first.decode("utf-8-sig").split("|"))
             for number, line in enumerate(lines, start=2):

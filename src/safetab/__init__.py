@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from safetab.cli.functions.studies import audit, diff, explore, lists
     from safetab.core.algorithm.run_plan import RunPlan
     from safetab.foundation.result_tables import Findings
-    from safetab.inputs.planning.parameter_difference import ParameterDifference
+    from safetab.inputs.parameter_difference import ParameterDifference
     from safetab.release.estimates.estimate import Absence, Difference, Estimate
     from safetab.release.estimates.open_release import Release
     from safetab.release.estimates.ratio import Ratio
@@ -90,7 +90,7 @@ _LATE = {
     "cli.functions.studies": ("audit", "diff", "explore", "lists"),
     "core.algorithm.run_plan": ("RunPlan",),
     "foundation.result_tables": ("Findings",),
-    "inputs.planning.parameter_difference": ("ParameterDifference",),
+    "inputs.parameter_difference": ("ParameterDifference",),
     "release.estimates.estimate": ("Absence", "Difference", "Estimate"),
     "release.estimates.open_release": ("Release",),
     "release.estimates.ratio": ("Ratio",),
@@ -147,7 +147,7 @@ def plan(parameters: str | Path, data: str | Path | None = None, totals: str | P
         data: Needed for a U.S. census alone: the directory with its GRF-C, or the .ini file of a CEF.
         totals: A release whose totals choose the tables of households, instead of a file of totals in `data`.
     """
-    from safetab.inputs.planning.planner import plan_of_files
+    from safetab.inputs.public_files import plan_of_files
     from safetab.runs.inputs import given_totals
 
     read = Path(parameters) / "DATA" if data is None else Path(data)  # a specification reads nothing there

@@ -3,7 +3,7 @@
 import shutil
 from itertools import product
 
-from tests.inside import records_module, units_module
+from tests.inside import parquet_module, units_module
 from tests.specified.agreement import errors
 from tests.worlds.specified.small_world import census_of, of_units, row_of, write_rows
 
@@ -36,7 +36,7 @@ def the_records_of_a_unit_are_added_up(folder, patch):
     Batches are small, and what is kept of them is added up each time.
     """
     patch.setattr(units_module, "_MOST_WAITING", 1)
-    patch.setattr(records_module, "_ROWS_AT_ONCE", 10)
+    patch.setattr(parquet_module, "_ROWS_AT_ONCE", 10)
     world = of_patients(folder)
     files = [[patient(f"patient-number-{100 * n + row}") for row in range(30)] for n in range(FILES)]
     for ending, threads in FORMS:

@@ -5,7 +5,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.engine_inputs import SPARK_MARKS, engine_inputs
-from tests.inside import TableForm, unreadable
+from tests.inside import PARQUET, unreadable
 from tests.person_forms import columns_of, people_of
 from tests.worlds.people import write_random_world
 
@@ -43,5 +43,5 @@ def test_a_damaged_page_is_told_by_all_in_the_same_words(engine_of, write, tmp_p
     write(folder / "b.parquet", table)
     found = engine_of(engine_inputs(world)).check()
     assert [(one.file, one.where, one.message) for one in found] == [
-        ("person-records", "", unreadable("b.parquet", TableForm.PARQUET))
+        ("person-records", "", unreadable("b.parquet", PARQUET))
     ]

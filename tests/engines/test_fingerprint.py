@@ -16,6 +16,7 @@ from tests.inside import (
     InvalidInput,
     LocalEngine,
     RecordFingerprint,
+    RecordIntegers,
     RunFailed,
     of_nobody,
 )
@@ -27,6 +28,7 @@ from tests.worlds.people import PERSON_HEADER, problems_with, write_random_world
 US, PR = "us", "pr"
 SECRET = bytes(range(32))
 COLUMNS = PERSON_HEADER.split("|")
+INTEGERS = RecordIntegers(PERSON_RECORD)
 
 
 def write(folder):
@@ -174,7 +176,7 @@ def test_old_logs_recognise_their_people():
     """The values that the first version of the fingerprint gave these records."""
     names, *people = (line.split("|") for line in PEOPLE)
     columns = {
-        name: np.array([PERSON_RECORD.integer_of(name, text) for text in texts])
+        name: np.array([INTEGERS.of(name, text) for text in texts])
         for name, texts in zip(names, zip(*people, strict=True), strict=True)
     }
     fingerprint = RecordFingerprint(SECRET, "TABBLKST")
@@ -198,19 +200,20 @@ def test_columns_parts_and_passes_may_have_any_name():
 
 
 def test_digits_are_the_number_that_they_spell():
-    assert [PERSON_RECORD.integer_of("QAGE", text) for text in ("007", "Null", "True")] == [7, 0, 1]
+    assert [INTEGERS.of("QAGE", text) for text in ("007", "Null", "True")] == [7, 0, 1]
     for text in (None, "", "secret"):
         with pytest.raises(ValueError, match="invalid literal"):
-            PERSON_RECORD.integer_of("QAGE", text)
+            INTEGERS.of("QAGE", text)
 
 
-def test_a_record_too_large_for_exact_sums_is_refused_where_its_layout_is_made():
+def test_a_record_too_large_for_exact_sums_is_refused():
     small = sum(10**digits - 1 for digits in PERSON_RECORD.digits.values())
     room = 2**21 - 1 - small - 1 - 2  # HOUSEHOLDER is 1 at most, QSEX is 2
     sex, age = PERSON_RECORD.attribute
-    replace(PERSON_RECORD, attribute=(sex, replace(age, field=replace(age.field, maximum=room))))
+    RecordIntegers(replace(PERSON_RECORD, attribute=(sex, replace(age, field=replace(age.field, maximum=room)))))
+    larger = replace(PERSON_RECORD, attribute=(sex, replace(age, field=replace(age.field, maximum=room + 1))))
     with pytest.raises(ValueError, match=r"person-records: .* add up to 2,097,152, .* less than 2,097,152"):
-        replace(PERSON_RECORD, attribute=(sex, replace(age, field=replace(age.field, maximum=room + 1))))
+        RecordIntegers(larger)
 
 
 def test_another_secret_gives_another_fingerprint(world, before):
@@ -235,7 +238,7 @@ def test_no_small_change_of_many_is_missed():
 def test_the_largest_values_do_not_overflow():
     largest = dict.fromkeys(COLUMNS, "9999") | {"QAGE": "115", "TABBLKST": "56", "TABBLKCOU": "999"}
     largest |= {"TABTRACTCE": "999999", "HOUSEHOLDER": "True", "CENRACE": "63", "QSEX": "2"}
-    columns = {column: np.array([PERSON_RECORD.integer_of(column, text)]) for column, text in largest.items()}
+    columns = {column: np.array([INTEGERS.of(column, text)]) for column, text in largest.items()}
     for number in range(200):
         secret = number.to_bytes(32)
         assert list(RecordFingerprint(secret, "TABBLKST").sums_of_columns(columns)) == [plain_sums(secret, largest)]

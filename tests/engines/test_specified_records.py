@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.cases import cases_of, values_of
-from tests.inside import text_module
+from tests.inside import text_lines_module
 from tests.seeds import seeds
 from tests.specified.agreement import differences, errors, findings, fingerprint
 from tests.specified.judge import AREA, FIELD, UNIT, Judge
@@ -317,10 +317,10 @@ def test_every_value_that_is_counted_changes_the_fingerprint(tmp_path):
     ],
 )
 def test_lines_are_read_by_the_compiled_loop_whatever_the_length_of_ids(separator, lengths, tmp_path, monkeypatch):
-    monkeypatch.setattr(text_module, "compiling_pays", lambda *_, **__: True)
-    monkeypatch.setattr(text_module, "_FEW_VALUES", 4)
-    by_arrow = Mock(wraps=text_module.batch_by_arrow)
-    monkeypatch.setattr(text_module, "batch_by_arrow", by_arrow)
+    monkeypatch.setattr(text_lines_module, "compiling_pays", lambda *_, **__: True)
+    monkeypatch.setattr(text_lines_module, "_FEW_VALUES", 4)
+    by_arrow = Mock(wraps=text_lines_module.batch_by_arrow)
+    monkeypatch.setattr(text_lines_module, "batch_by_arrow", by_arrow)
     dice, keys = random.Random(1), nz_keys()
     keys["records"]["separator"] = separator
     keys["tables"][0]["shapes"][1] |= {"by": ["age"], "breaks": {"age": list(range(121))}}

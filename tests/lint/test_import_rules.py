@@ -94,7 +94,7 @@ def test_the_package_keeps_to_its_rules(package):
         cli/accounts.py | import safetab.core.mechanisms.noisy_count | noise
         release/estimates/noise.py | import safetab.release.estimates.estimate | circles
         release/files/numbers/level_numbers.py | def late(): import safetab.release.files.write_release | circles
-        counting/contract.py | import safetab.counting.local.engine | circles
+        counting/backend.py | import safetab.counting.local.engine | circles
         """
     ),
 )

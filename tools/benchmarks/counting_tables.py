@@ -10,7 +10,8 @@ import numpy as np
 import pyarrow as pa
 
 from safetab.core.algorithm.run_plan import LevelPlan
-from safetab.inputs.planning.planner import plan_of, read_public_files
+from safetab.inputs.planner import plan_of
+from safetab.inputs.public_files import read_public_files
 from safetab.model.census.areas import NO_ENTITY
 from safetab.model.census.groups import iteration_map_of
 from safetab.model.products.bureau_columns import RACE_COLUMNS

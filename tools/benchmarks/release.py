@@ -21,7 +21,8 @@ from safetab.core.algorithm.measurements import Measurements
 from safetab.core.algorithm.run_plan import LevelPlan, RunPlan
 from safetab.core.privacy.calibration import Stage
 from safetab.core.privacy.output_status import OutputStatus
-from safetab.inputs.planning.planner import PublicFiles, plan_of, read_public_files
+from safetab.inputs.planner import PublicFiles, plan_of
+from safetab.inputs.public_files import read_public_files
 from safetab.model.census.areas import Areas
 from safetab.model.us.block_areas import Blocks, areas_of_blocks
 from safetab.model.us.us_census import US, US_PASS

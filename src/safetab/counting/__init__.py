@@ -1,9 +1,8 @@
 """Engines count exactly. They know records and population groups, and nothing of noise."""
 
 HANDED_OUT = {
-    "contract": (
-        "Backend CountingEngine EngineSettings KnownLists MiscountedRecords RecordLocation Records records_intact"
-    ),
+    "backend": "Backend",
+    "contract": "CountingEngine EngineSettings MiscountedRecords records_intact",
     "encoding": "Encoding",
     "fingerprint": "of_nobody",
     "local.backend": "LocalBackend",
@@ -11,7 +10,6 @@ HANDED_OUT = {
     "local.counter": "RecordCounter",
     "local.listed_areas": "area_numbers_of",
     "local.records": "ValueBatch ValueColumn batches_of rows_of",
-    "local.text": "text_batches",
     "patterns": "IterationLists",
     "spark.backend": "SparkBackend",
     "spark.options": "SparkOptions check_spark_options",

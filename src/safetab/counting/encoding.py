@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from safetab.core.algorithm.run_plan import LevelPlan
 from safetab.counting.patterns import IterationLists, PatternTable, iteration_lists
 from safetab.foundation.findings import Finding, InvalidInput, Severity
-from safetab.inputs.planning.planner import PublicFiles
+from safetab.inputs.planner import PublicFiles
 from safetab.model.census.area_levels import AreaLevel, Pass
 from safetab.model.census.areas import Atoms
 from safetab.model.census.groups import IterationMap, iteration_map_of, numbers_of_codes

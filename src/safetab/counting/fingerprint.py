@@ -19,7 +19,7 @@ PartSums = tuple[int, int, int, int]
 """The number of a part, how many records it has, and the sums of their polynomials modulo each prime."""
 
 _PRIMES = (2**31 - 1, 2**31 - 19)
-_MULTIPLIERS_END = 2**40  # a `RecordLayout` adds up to less than 2^21, so z stays below 2^61
+_MULTIPLIERS_END = 2**40  # `RecordIntegers` add up to less than 2^21, so z stays below 2^61
 
 
 class RecordFingerprint:
@@ -36,7 +36,7 @@ class RecordFingerprint:
     def sums_of_columns(
         self, columns: Mapping[str, NDArray[np.integer]], part_of_row: NDArray[np.integer] | None = None
     ) -> Iterator[PartSums]:
-        """The sums of checked records, by part. Columns hold the integers of `RecordLayout.integer_of`.
+        """The sums of checked records, by part. Columns hold the integers of `RecordIntegers`.
 
         If the part of each row is given, it is in no column and in no sum.
         """

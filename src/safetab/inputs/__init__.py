@@ -12,27 +12,37 @@ HANDED_OUT = {
         "ASSIGNMENTS_FILE CODES_FILE ETHNICITY_ITERATIONS_FILE LISTS RACE_ITERATIONS_FILE SHORT_FORM_FILE "
         "paths_of_lists read_lists"
     ),
-    "configuration": "product_asked_for read_config reader_asked_for records_of_another_product require_parameters",
-    "own_records": "OwnIds OwnRecords find_own_records is_synthetic leads_marker_nowhere paths_read",
-    "planning.parameter_difference": "ParameterDifference difference",
-    "planning.planner": "GivenTotals PublicFiles about_path joint_loss plan_of plan_of_files read_public_files",
-    "public_files": "list_paths read_codes read_given_geography read_public_lists write_short_form",
+    "configuration": (
+        "joint_loss product_asked_for read_config reader_asked_for records_of_another_product require_parameters"
+    ),
+    "found_records": "RecordFinder RecordLocation Records record_files",
+    "known_lists": "KnownLists",
+    "own_records": "OwnRecords find_own_records is_synthetic leads_marker_nowhere paths_read",
+    "parameter_difference": "ParameterDifference difference",
+    "planner": "PublicFiles plan_of",
+    "public_files": (
+        "GivenTotals about_path list_paths plan_of_files read_public_files read_public_lists write_short_form"
+    ),
     "readers.area_names": "NAMES_FILE",
     "readers.delimited": "NAME_RULE RowProblems SEPARATOR",
     "readers.digit_columns": "NOT_DIGITS digits_of is_text",
-    "readers.table_files": "TABLE_FORMS TableFiles TableForm table_paths_at why_damaged",
-    "readers.text_tables": "LONGEST_HEADER LONGEST_LINE ends_with_return header_in numbered_lines whole_lines",
+    "readers.forms.all_forms": "GZIPPED_TEXT PARQUET TABLE_FORMS TEXT form_of",
+    "readers.forms.table_form": "DamagedPart MOST_ROWS_LISTED MisshapenRows TableForm damage_named",
+    "readers.forms.text": (
+        "HEADER_RULE UTF8_RULE report_blank_lines report_overlong_line report_stray_return shape_rule"
+    ),
+    "readers.table_files": "TableFiles table_paths_at why_damaged",
+    "readers.text_tables": "LONGEST_HEADER LONGEST_LINE header_in",
     "records.cef.geography": "BlockOids CefGeography read_cef_geography",
     "records.cef.state_records": "CefRecords CefRules StateReader TYPE_OF_HHT records_of",
     "records.record_files": (
-        "DATES FRACTIONS INTEGERS LISTS MOST_ROWS_LISTED OTHER_VALUES PATTERN_CHARACTERS PERSON_HOUSEHOLD_FILE "
-        "REASON_IS_LOGGED TEXT TRUTH_VALUES TypedColumns check_header check_same_kinds check_typed_columns "
-        "columns_in_order find_record_files kind_of number_of_records readable_record_files record_file_names "
-        "report_blank_lines report_overlong_line report_stray_return unreadable"
+        "DATES FRACTIONS INTEGERS LISTS OTHER_VALUES PATTERN_CHARACTERS PERSON_HOUSEHOLD_FILE REASON_IS_LOGGED TEXT "
+        "TRUTH_VALUES TypedColumns check_header check_same_kinds check_typed_columns find_record_files kind_of "
+        "number_of_records readable_record_files record_file_names unreadable"
     ),
     "records.record_rules": (
-        "BrokenRules HEADER_RULE Rule UTF8_RULE after_no_code_rule area_form_rule area_listed_rule code_rule "
-        "most_answers_rule part_rule report_passes report_units rule_of shape_rule text_of_value without_blanks"
+        "BrokenRules Rule after_no_code_rule area_form_rule area_listed_rule code_rule most_answers_rule part_rule "
+        "report_passes report_units rule_of text_of_value without_blanks"
     ),
     "specification.area_tables": "read_area_table",
     "specified_files": "Compiled compile_folder",

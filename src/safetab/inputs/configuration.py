@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from safetab.core.guarantees.losses import JointLoss
 from safetab.foundation.failures import raise_if_the_machine_failed
 from safetab.foundation.files import NOT_UTF_8_PATH, UnreadableFile, is_utf8_path, read_text, whole_path
 from safetab.foundation.findings import Checked, Finding, FindingsOf, InvalidInput, Severity, require_none
@@ -137,3 +138,19 @@ def reader_asked_for(parameters: Path, data: Path) -> ReaderKind:
     if isinstance(given, str) and given in {reader.value for reader in ReaderKind}:
         return ReaderKind(given)
     return ReaderKind.CEF if os.path.isfile(data) else ReaderKind.CSV  # noqa: PTH113 - never raises
+
+
+def joint_loss(config: RunConfig, other_parameters: Path) -> Checked[JointLoss]:
+    """The joint loss with another directory's configuration, or findings if the two don't add up."""
+    read = read_config(other_parameters)
+    if read.value is None:
+        return Checked(None, read.findings)
+    persons, households = sorted((config, read.value), key=lambda each: each.product.record.holds_people)
+    problem = None
+    if config.product is read.value.product:
+        problem = f"is for {config.product.name} too. Two runs of one product are added up by --spend-log."
+    elif config.privacy_definition is not read.value.privacy_definition:
+        problem = "has another privacy_defn. Losses of two definitions don't add up to one."
+    if problem is not None:
+        return Checked(None, (*read.findings, Finding(Severity.ERROR, str(other_parameters), "--with", problem)))
+    return Checked(JointLoss(persons, households), read.findings)

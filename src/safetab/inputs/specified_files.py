@@ -19,6 +19,7 @@ from safetab.model.census.groups import PublicLists
 from safetab.model.census_value import census_of, config_of
 from safetab.model.config.run_config import RunConfig
 from safetab.model.products.record import record_layout_of
+from safetab.model.products.record_integers import RecordIntegers
 from safetab.model.products.specified import product_of
 from safetab.model.specification.reading import Publication, publication_of, read_sound_parts
 from safetab.model.specification.values import SPECIFICATION_FILE, Specification
@@ -65,6 +66,7 @@ def _compiled(spec: Specification, given: GivenLists, findings: FindingsOf) -> C
     _warn_of_levels_without_groups(spec, census, groups, findings)
     try:
         record = record_layout_of(spec, {name: of_list.names for name, of_list in codes.items()}, table.keys)
+        RecordIntegers(record)  # raises
         product = product_of(spec, record)
     except ValueError as problem:  # what neither the file nor a list shows by itself, such as too many values
         findings.error("", str(problem))

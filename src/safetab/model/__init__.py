@@ -19,21 +19,21 @@ HANDED_OUT = {
     "option_words": "AREAS_FILE DONORS",
     "privacy_definition": "PrivacyDefinition",
     "products.all_products": (
-        "PRODUCTS annotation_of budget_keys_of line_named lines_of_tables margin_variable_of product_named "
+        "PRODUCTS annotation_of as_shipped budget_keys_of line_named lines_of_tables margin_variable_of product_named "
         "product_of_keys variable_of"
     ),
     "products.bureau_columns": "BLOCK_DIGITS CODE_COLUMNS RACE RACE_CODES RACE_COLUMNS",
     "products.product": (
-        "FileRow Line LineKind Product Production Refusal Selector Shape TOTAL_LINE TableFamily TableFileLayout "
-        "Thresholds"
+        "FileRow Line LineKind Product Refusal Selector Shape TOTAL_LINE TableFamily TableFileLayout Thresholds"
     ),
     "products.record": (
-        "AREA_DIGITS_END AreaColumns CodeColumns ListedAreas NO_CODE RESIDUAL RecordLayout SHORT_VALUE WRONG "
-        "record_layout_of"
+        "AreaColumns CodeColumns ListedAreas NO_CODE RESIDUAL RecordLayout SHORT_VALUE WRONG record_layout_of"
     ),
     "products.record_field": "RuledColumn",
+    "products.record_integers": "AREA_DIGITS_END RecordIntegers",
     "products.safetab_h.safetab_h": "HOUSEHOLD_RECORD HOUSEHOLD_TYPE HOUSEHOLD_TYPES SAFETAB_H TENURE TENURES",
     "products.safetab_p.safetab_p": "OLDEST_AGE PERSONS PERSON_RECORD SAFETAB_P SEX_BY_AGE SEX_MARGINAL TOTAL",
+    "products.shipped_product": "Production",
     "products.specified": "product_of",
     "products.tables": "TOTAL_KIND",
     "specification.exact_numbers": "decimal_text",

@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from safetab.counting.contract import Backend, EngineSettings, MiscountedRecords
+from safetab.counting.backend import Backend
+from safetab.counting.contract import EngineSettings, MiscountedRecords
 from safetab.counting.local.backend import LocalBackend
 from safetab.foundation import failures
 from safetab.foundation.failures import NOTHING_WRITTEN, RunFailed, is_out_of_memory

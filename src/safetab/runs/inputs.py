@@ -15,15 +15,8 @@ import numpy as np
 
 from safetab.core.algorithm.run_plan import RunPlan
 from safetab.core.guarantees.losses import no_protection, privacy_warnings
-from safetab.counting.contract import (
-    Backend,
-    CountingEngine,
-    EngineSettings,
-    KnownLists,
-    MiscountedRecords,
-    RecordLocation,
-    Records,
-)
+from safetab.counting.backend import Backend
+from safetab.counting.contract import CountingEngine, EngineSettings, MiscountedRecords
 from safetab.counting.local.backend import LocalBackend
 from safetab.foundation.failures import RunFailed
 from safetab.foundation.files import identity_of
@@ -36,8 +29,11 @@ from safetab.inputs.configuration import (
     records_of_another_product,
     require_parameters,
 )
-from safetab.inputs.own_records import OwnRecords, is_synthetic, paths_read
-from safetab.inputs.planning.planner import GivenTotals, PublicFiles, plan_of, read_public_files
+from safetab.inputs.found_records import Records
+from safetab.inputs.known_lists import KnownLists
+from safetab.inputs.own_records import is_synthetic, paths_read
+from safetab.inputs.planner import PublicFiles, plan_of
+from safetab.inputs.public_files import GivenTotals, read_public_files
 from safetab.model.census.area_levels import AreaLevel, Pass
 from safetab.model.census.areas import Areas
 from safetab.model.census.population_groups import PublishedTotals, TotalsOfLevel
@@ -216,13 +212,6 @@ class WatchedFiles:
             if seen in self._identities and self._identities[seen] != identity_of(path):
                 changed = f"{path.name} changed while the run was reading it. Nothing was written."
                 raise RunFailed(f"{changed} Leave the files of a run unchanged until it ends.")
-
-
-def record_files(records: Records) -> tuple[Path, ...]:
-    """The files on this machine that hold records."""
-    if isinstance(records, RecordLocation):
-        return records.parts_of_this_machine
-    return records.paths if isinstance(records, OwnRecords) else records.parts
 
 
 def _files_at(path: Path, depth: int) -> Iterator[Path]:

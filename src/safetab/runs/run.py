@@ -37,6 +37,7 @@ from safetab.foundation.interrupts import interrupts_held, stop_signals, until_p
 from safetab.foundation.progress import ConfidentialLog, NoProgress, Progress
 from safetab.foundation.result_tables import WrittenFiles
 from safetab.inputs.configuration import require_parameters
+from safetab.inputs.found_records import record_files
 from safetab.inputs.own_records import paths_read
 from safetab.inputs.readers.table_files import table_paths_at
 from safetab.model.census.area_levels import Pass
@@ -54,7 +55,7 @@ from safetab.runs import options as about_options
 from safetab.runs.declared_options import EngineKind
 from safetab.runs.disk_space import require_disk
 from safetab.runs.guards import LateFailures, RunCost, guarded, log_passed
-from safetab.runs.inputs import RunInputs, WatchedFiles, checked_engine, record_files, required_inputs
+from safetab.runs.inputs import RunInputs, WatchedFiles, checked_engine, required_inputs
 from safetab.runs.memory_room import require_memory
 from safetab.runs.options import RunOptions
 from safetab.runs.release_parts import empty_blocks_as_json, write_documents

@@ -21,11 +21,11 @@ from tests.inside import (
     NumberFile,
     PartRecords,
     TableFile,
+    batches_of,
     local_engine_module,
     locked_folder_module,
     manifest_module,
     output_folder_module,
-    text_batches,
     whole_output,
 )
 from tests.releases import files_of
@@ -331,13 +331,13 @@ def test_a_page_whose_checksum_is_wrong_is_damage(world, run):
 
 def test_rows_that_a_reader_drops_fail_the_run(run, tmp_path, monkeypatch):
     def some_of_each(*given):
-        for batches in text_batches(*given):
+        for batches in batches_of(*given):
             yield (
                 {name: replace(column, position_of_row=column.position_of_row[:20]) for name, column in batch.items()}
                 for batch in batches
             )
 
-    monkeypatch.setattr(local_engine_module, "text_batches", some_of_each)
+    monkeypatch.setattr(local_engine_module, "batches_of", some_of_each)
     told = refused(*run, code=3)
     assert "the number of rows read differs from the number in the files" in told
     assert not (tmp_path / "out").exists()

@@ -117,7 +117,7 @@ def test_a_long_key_is_cut(world):
 def test_a_file_that_cant_be_closed_when_its_object_goes_is_no_traceback():
     program = """
 from safetab.cli import start
-from safetab.inputs.planning import planner
+from safetab.inputs import public_files
 class File:
     def __init__(self, error): self.error = error
     def __del__(self): raise self.error
@@ -125,7 +125,7 @@ def plan(*_):
     File(OSError("error closing file"))
     File(LookupError("an error of the program"))
     raise OSError(5, "Input/output error")
-planner.plan_of_files = plan
+public_files.plan_of_files = plan
 start.main()
 """
     ended = ran(program, "plan", *SMALL)

@@ -21,9 +21,9 @@ from tests.inside import (
     in_threads_module,
     noisy_count_module,
     output_checks_module,
+    parquet_module,
     pass_files_module,
     patterns_module,
-    records_module,
     run_files,
     tabulate_level_module,
 )
@@ -182,7 +182,7 @@ NEVER = 1 << 40
     [
         pytest.param(
             {
-                (records_module, "_ROWS_AT_ONCE"): 7,
+                (parquet_module, "_ROWS_AT_ONCE"): 7,
                 (patterns_module, "_PATTERNS_AT_ONCE"): 5,
                 (addressed_bits_module, "_BLOCKS_AT_ONCE"): 5,
                 (tabulate_level_module, "_CELLS_AT_ONCE"): 9,
@@ -219,7 +219,7 @@ def same_people(world, folder, write):
 
 def test_who_reads_which_row_group_does_not_matter(world, expected, tmp_path, monkeypatch):
     """Seven row groups in three threads, in batches that end inside them; patterns in the table and beyond it."""
-    monkeypatch.setattr(records_module, "_ROWS_AT_ONCE", 5)
+    monkeypatch.setattr(parquet_module, "_ROWS_AT_ONCE", 5)
     monkeypatch.setattr(counter_module, "_MANY_RECORDS", 0)
     monkeypatch.setattr(counter_module, "_FIRST_PATTERNS", 3)
     assert run(same_people(world, tmp_path, parquet_of_text), tmp_path / "out", threads=3) == expected

@@ -7,7 +7,7 @@ import pytest
 
 READERS = {
     "safetab.inputs.specification.public_tables": "read._read_csv(path, findings)",
-    "safetab.inputs.readers.table_files": "list(read.batches_of(path, read.TableForm.TEXT, ('A', 'B'), findings, []))",
+    "safetab.inputs.readers.table_files": "list(read.batches_of(path, read.form_of(path), ('A', 'B'), findings, []))",
 }
 ENDS = """
 import os, sys

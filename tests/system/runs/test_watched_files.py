@@ -6,6 +6,7 @@ import os
 import pytest
 
 from tests.inside import (
+    PARQUET,
     AccuracyRequest,
     EngineKind,
     NoProgress,
@@ -13,7 +14,6 @@ from tests.inside import (
     RunFailed,
     RunOptions,
     SparkOptions,
-    TableForm,
     WatchedFiles,
     accuracy_files,
     record_files,
@@ -115,7 +115,7 @@ def test_records_that_lie_elsewhere_on_this_machine_are_watched(spelling, tmp_pa
     file = tmp_path / "people.parquet"
     file.write_text("people")
     parts = (spelling.format(file), "hdfs://host/people.parquet", "file://host/people.parquet", "table:people")
-    persons = RecordLocation("--persons", TableForm.PARQUET, parts)
+    persons = RecordLocation("--persons", PARQUET, parts)
     assert record_files(persons) == (file,)
     watched = WatchedFiles([])
     watched.add(record_files(persons))

@@ -18,8 +18,8 @@ from tests.inside import (
     StepLines,
     StepTimes,
     TerminalProgress,
+    parquet_module,
     progress_bars,
-    records_module,
     seconds_in_words,
     validate_files,
 )
@@ -212,7 +212,7 @@ def test_the_bar_of_the_records_moves_with_each_batch_of_one_large_file(tmp_path
     rows = people_of(world)
     (world.data / "person-records.txt").unlink()
     pq.write_table(pa.table(columns_of(rows)), world.data / "person-records.parquet")  # one row group: one piece
-    monkeypatch.setattr(records_module, "_ROWS_AT_ONCE", 40)
+    monkeypatch.setattr(parquet_module, "_ROWS_AT_ONCE", 40)
     progress = Steps()
     validate_files(*world, None, progress)
     assert progress.names[-1] == "Checking the person records"

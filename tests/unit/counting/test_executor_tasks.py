@@ -31,7 +31,7 @@ from tests.inside import (
     count_units,
     encode_records,
     pieces_of,
-    read_row_groups,
+    read_pieces,
     read_rows,
     sum_records,
     unpacked,
@@ -165,14 +165,14 @@ def test_tasks_read_a_specifications_records_as_the_local_engine_does(tmp_path):
     assert not [finding for finding in engine.check() if finding.is_error]
     given = sent_to_tasks(TaskInputs.of_encoding(encoding, range(7)))
     record = given.value.record
-    pieces = [pa.RecordBatch.from_pylist([{"path": str(path), "first": 0}]) for path in read.records.parts]
-    encoded = [row for piece in pieces for row in encode_records(given, read_row_groups, [piece])]
+    pieces = [pa.RecordBatch.from_pylist([{"path": str(path), "piece": 0}]) for path in read.records.parts]
+    encoded = [row for piece in pieces for row in encode_records(given, read_pieces, [piece])]
     counted = counts_of_pieces(rows_of(count_pieces(given, encoded))).values()
     assert sum(counts.records for counts in counted) == sum(engine.prepare().values()) > 0
     units = rows_of(count_units(given, record.unit, pieces))
     assert sum(row["rows"] for row in units) == read.records.rows
     assert None not in {row["unit"] for row in units}
-    sums = sums_of(sum_records(given, SECRET, read_row_groups, pieces))
+    sums = sums_of(sum_records(given, SECRET, read_pieces, pieces))
     found = RecordFingerprint(SECRET.value, record.part_column).of_passes(sums, encoding.pass_of_part)
     assert found == engine.fingerprint(SECRET.value)
     engine.close()

@@ -10,13 +10,14 @@ from tests.cases import values_of
 from tests.inside import (
     BLOCKS,
     ETHNICITY_CODES,
+    PARQUET,
     PERSON_RECORD,
     RACE_CODES,
     DamagedPart,
     RecordLayout,
     TableFiles,
-    TableForm,
     batches_of,
+    parquet_module,
     records_module,
 )
 
@@ -67,7 +68,7 @@ def write(path, texts, *, nullable=True, **options):
 
 
 def batches(parts, record):
-    return (batch for piece in batches_of(TableFiles(TableForm.PARQUET, parts), record) for batch in piece)
+    return (batch for piece in batches_of(TableFiles(PARQUET, parts), record) for batch in piece)
 
 
 def texts_of(*parts, record=ONE_COLUMN):
@@ -155,7 +156,7 @@ def test_columns_are_found_by_name_in_each_part(tmp_path, monkeypatch):
     table = pa.table({"MORE": ["x"] * 700, **texts, "edited": EDITED})
     for part, options in enumerate([{"row_group_size": 300}, {"compression": "zstd"}, {"use_dictionary": ["QAGE"]}]):
         pq.write_table(table, tmp_path / f"{part}.parquet", **options)
-    monkeypatch.setattr(records_module, "_ROWS_AT_ONCE", 200)
+    monkeypatch.setattr(parquet_module, "_ROWS_AT_ONCE", 200)
     found = texts_of(*sorted(tmp_path.iterdir()), record=PERSON_RECORD)
     assert found == {name: values * 3 for name, values in texts.items()}
 

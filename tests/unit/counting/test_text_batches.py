@@ -8,16 +8,19 @@ import pytest
 
 from tests.cases import values_of
 from tests.inside import (
+    GZIPPED_TEXT,
     PERSON_RECORD,
+    TEXT,
     DamagedPart,
     MisshapenRows,
     TableFiles,
-    TableForm,
     batch_by_arrow,
     batch_of_lines,
+    batches_of,
     rows_of,
-    text_module,
+    text_lines_module,
     text_tables_module,
+    value_batch,
 )
 
 COLUMNS = PERSON_RECORD.columns
@@ -26,9 +29,9 @@ BACKWARDS = COLUMNS[::-1]
 
 @pytest.fixture(autouse=True, params=["interpreted", "compiled"])
 def loops(request, monkeypatch):
-    monkeypatch.setattr(text_module, "compiling_pays", lambda *_, **__: True)  # for a single row too
+    monkeypatch.setattr(text_lines_module, "compiling_pays", lambda *_, **__: True)  # for a single row too
     if request.param == "interpreted":
-        monkeypatch.setattr(text_module, "compiled", lambda loop: loop)
+        monkeypatch.setattr(text_lines_module, "compiled", lambda loop: loop)
     with np.errstate(over="ignore"):  # products of keys, of which only some bits are wanted
         yield
 
@@ -48,6 +51,10 @@ def rows_in(batch):
     return [tuple(text[at] for text, at in zip(texts, of_row, strict=True)) for of_row in zip(*positions, strict=True)]
 
 
+def read_by(read, text, header):
+    return value_batch(read(text, header, PERSON_RECORD), PERSON_RECORD)
+
+
 BLOCKS = {
     "one row": rows(1, lambda _, column: b"%d" % column),
     "nothing in any field": rows(3, lambda *_: b""),
@@ -64,22 +71,22 @@ BLOCKS = {
 @pytest.mark.parametrize("of", BLOCKS.values(), ids=BLOCKS)
 def test_both_readers_read_the_same(of):
     for read in batch_by_arrow, batch_of_lines:
-        assert rows_in(read(lines(of), COLUMNS, PERSON_RECORD)) == of
-        assert rows_in(read(lines(of), BACKWARDS, PERSON_RECORD)) == [row[::-1] for row in of]
+        assert rows_in(read_by(read, lines(of), COLUMNS)) == of
+        assert rows_in(read_by(read, lines(of), BACKWARDS)) == [row[::-1] for row in of]
 
 
 def test_the_loop_reads_what_is_short_and_arrow_the_rest(monkeypatch):
     asked = []
-    monkeypatch.setattr(text_module, "batch_by_arrow", lambda text, *_: asked.append(text))
+    monkeypatch.setattr(text_lines_module, "batch_by_arrow", lambda text, *_: asked.append(text))
     for of in BLOCKS.values():
         batch_of_lines(lines(of), COLUMNS, PERSON_RECORD)
     assert asked == [lines(BLOCKS["too long"]), lines(BLOCKS["a byte 0"])]
 
 
 def test_a_column_may_have_many_values(monkeypatch):
-    monkeypatch.setattr(text_module, "_FEW_VALUES", 4)
+    monkeypatch.setattr(text_lines_module, "_FEW_VALUES", 4)
     for name in "as many values as rows", "other lengths":
-        assert rows_in(batch_of_lines(lines(BLOCKS[name]), COLUMNS, PERSON_RECORD)) == BLOCKS[name]
+        assert rows_in(read_by(batch_of_lines, lines(BLOCKS[name]), COLUMNS)) == BLOCKS[name]
 
 
 @pytest.mark.parametrize("read", [batch_by_arrow, batch_of_lines])
@@ -94,7 +101,7 @@ def test_other_numbers_of_fields_are_no_rows(read):
 
 
 def batches(path, form):
-    return [batch for piece in text_module.text_batches(TableFiles(form, (path,)), PERSON_RECORD) for batch in piece]
+    return [batch for piece in batches_of(TableFiles(form, (path,)), PERSON_RECORD) for batch in piece]
 
 
 @pytest.fixture(params=[50, 500])
@@ -119,8 +126,8 @@ def test_a_file_is_read_in_blocks(end, more, mark, tmp_path):
     for content in text, text.removesuffix(end):
         (tmp_path / "a.txt").write_bytes(content)
         (tmp_path / "a.txt.gz").write_bytes(gzip.compress(content))
-        for form in TableForm.TEXT, TableForm.GZIPPED_TEXT:
-            found = batches(tmp_path / f"a{form.value}", form)
+        for form in TEXT, GZIPPED_TEXT:
+            found = batches(tmp_path / f"a{form.ending}", form)
             assert len(found) > 2
             assert [row for batch in found for row in rows_in(batch)] == of
             assert all(rows_of(batch) for batch in found)
@@ -138,10 +145,10 @@ def test_lines_that_end_in_different_ways_are_damage(end, other, tmp_path):
     of = lines(BLOCKS["as many values as rows"])
     (tmp_path / "a.txt").write_bytes("|".join(COLUMNS).encode() + other + of.replace(b"\n", end))
     with pytest.raises(DamagedPart, match=r"a\.txt: lines end in different ways"):
-        batches(tmp_path / "a.txt", TableForm.TEXT)
+        batches(tmp_path / "a.txt", TEXT)
 
 
 def test_a_file_of_a_header_alone_has_no_rows(tmp_path):
     for end in b"", b"\n", b"\n\n\n":
         (tmp_path / "a.txt").write_bytes("|".join(COLUMNS).encode() + end)
-        assert batches(tmp_path / "a.txt", TableForm.TEXT) == []
+        assert batches(tmp_path / "a.txt", TEXT) == []

@@ -9,16 +9,17 @@ import pytest
 
 from tests.commands import refused
 from tests.inside import (
+    TEXT,
     FindingsOf,
     InvalidInput,
     RunFailed,
-    TableForm,
     damage_as_invalid_input,
     os_errors_as_run_failed,
     own_errors_logged,
     raise_if_refused_in_words,
     raise_if_the_machine_failed,
     table_files_module,
+    text_form_module,
 )
 
 NO_MEMORY = [
@@ -44,9 +45,9 @@ def test_no_file_is_called_damaged_for_want_of_memory(error, monkeypatch):
         raise error
 
     findings = FindingsOf("GRF-C.txt")
-    monkeypatch.setattr(table_files_module, "_text_batches", fail)
+    monkeypatch.setattr(text_form_module, "header_of", fail)
     with pytest.raises(MemoryError):
-        list(table_files_module.batches_of(Path("GRF-C.txt"), TableForm.TEXT, (), findings, []))
+        list(table_files_module.batches_of(Path("GRF-C.txt"), TEXT, (), findings, []))
     assert findings.findings == ()
 
 

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from tests.inside import DiskNeed, RunFailed, TableFiles, TableForm, number_of_records, require_room, size_in_words
+from tests.inside import PARQUET, TEXT, DiskNeed, RunFailed, TableFiles, number_of_records, require_room, size_in_words
 
 
 def test_needs_on_one_disk_are_added_up(tmp_path):
@@ -35,8 +35,8 @@ def test_the_number_of_persons_is_exact_in_parquet_and_close_in_text(tmp_path):
     for part in parts:
         pa.parquet.write_table(pa.table({"QAGE": ["30"] * int(part.stem)}), part)
     (tmp_path / "persons.txt").write_text(line * 1500)
-    assert number_of_records(TableFiles(TableForm.PARQUET, tuple(parts))) == 1500
-    assert number_of_records(TableFiles(TableForm.TEXT, (tmp_path / "persons.txt",))) == pytest.approx(1500, rel=0.1)
+    assert number_of_records(TableFiles(PARQUET, tuple(parts))) == 1500
+    assert number_of_records(TableFiles(TEXT, (tmp_path / "persons.txt",))) == pytest.approx(1500, rel=0.1)
 
 
 def test_sizes_are_told_in_words():

@@ -3,7 +3,7 @@
 import re
 from importlib.resources import files
 
-from tests.inside import Choice, Members, Privacy, privacy_text, read_config, read_public_lists
+from tests.inside import Choice, Members, Privacy, as_shipped, privacy_text, read_config, read_public_lists
 from tests.worlds.specified.toml_text import csv_of
 
 _LISTS = {"common": "common", "total only": "total-only", "substate only": "substate"}
@@ -67,7 +67,7 @@ def _privacy(config):
         for level, budget in of_family.budgets.items()
         if budget > 0 and level.geography.tabulation_pass in config.passes
     ]  # fmt: skip
-    is_staged = config.product.stage_1_key is not None
+    is_staged = as_shipped(config.product).stage_1_key is not None
     kinds = tuple(kind.name for kind in config.census.kinds if kind.suppresses)
     return Privacy(
         definition=config.privacy_definition.spelling,

@@ -8,7 +8,7 @@ from typing import Any
 from safetab.inputs.bureau.config_file import READER_KEY
 from safetab.model.config.run_config import ReaderKind, budget_key, measured_levels, threshold_key
 from safetab.model.privacy_definition import PrivacyDefinition
-from safetab.model.products.all_products import PRODUCTS
+from safetab.model.products.all_products import PRODUCTS, as_shipped
 from safetab.model.products.product import Product
 from safetab.model.specification.kinds import (
     MOST_PATTERN,
@@ -83,6 +83,7 @@ def config_schema() -> Schema:
 
 def _config_of(product: Product) -> Schema:
     """The keys of one product."""
+    shipped = as_shipped(product)
     boolean = {"type": "boolean"}
     properties: Schema = {
         "privacy_defn": {"enum": [definition.spelling for definition in PrivacyDefinition]},
@@ -98,10 +99,10 @@ def _config_of(product: Product) -> Schema:
     for family in product.families:
         of_level = {"type": "array", "items": {"type": "integer"}, "minItems": len(family.finer)}
         levels = {threshold_key(level): {**of_level, "maxItems": len(family.finer)} for level in US.levels}
-        properties[product.family_keys[family.name].thresholds] = {"type": "object", "properties": levels}
-    if product.stage_1_key is not None:
-        properties[product.stage_1_key] = {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1}
+        properties[shipped.family_keys[family.name].thresholds] = {"type": "object", "properties": levels}
+    if shipped.stage_1_key is not None:
+        properties[shipped.stage_1_key] = {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1}
     required = list(properties)
-    if product.suppression_key is not None:
-        properties[product.suppression_key] = {"type": "number", "minimum": 0, "exclusiveMaximum": 1}
+    if shipped.suppression_key is not None:
+        properties[shipped.suppression_key] = {"type": "number", "minimum": 0, "exclusiveMaximum": 1}
     return {"title": product.name, "properties": properties, "required": required}

@@ -17,8 +17,8 @@ from safetab.foundation.failures import refusals_as_run_failed
 from safetab.foundation.findings import Checked, Finding, FindingsOf, InvalidInput, require_none, shortened
 from safetab.inputs.bureau.grfc import read_geography_at
 from safetab.inputs.configuration import product_asked_for, read_config
-from safetab.inputs.planning.planner import PublicFiles, about_path, plan_of
-from safetab.inputs.public_files import list_paths, read_public_lists
+from safetab.inputs.planner import PublicFiles, plan_of
+from safetab.inputs.public_files import about_path, list_paths, read_public_lists
 from safetab.inputs.readers.table_files import table_paths_at
 from safetab.model.census.areas import Areas
 from safetab.model.census.groups import PublicLists

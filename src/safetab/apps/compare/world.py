@@ -41,12 +41,12 @@ from safetab.foundation.findings import VERSION, Finding, FindingsOf, InvalidInp
 from safetab.foundation.progress import Progress
 from safetab.inputs.configuration import read_config
 from safetab.inputs.own_records import is_synthetic, paths_read
-from safetab.inputs.planning.planner import plan_of
+from safetab.inputs.planner import plan_of
 from safetab.inputs.tuning.tuning import production_of_2020
 from safetab.model.census.area_levels import AreaLevel
 from safetab.model.config.run_config import RunConfig
 from safetab.model.privacy_definition import PrivacyDefinition
-from safetab.model.products.all_products import PRODUCTS
+from safetab.model.products.all_products import as_shipped
 from safetab.model.specification.kinds import in_sentence
 from safetab.release.outputs.output_folder import NamesLike, always_named, output_findings
 from safetab.release.report.shares import finer_table, share
@@ -209,7 +209,7 @@ class World:
     def of_2020(self) -> World:
         """The same counts and thresholds with the budgets of 2020, where PARAMETERS have any. Raises InvalidInput."""
         config = self.inputs.files.config
-        if config.product not in PRODUCTS or config.product.production is None:
+        if as_shipped(config.product).production is None:
             raise InvalidInput.about(OF_2020, text("not_of_2020"))
         of_2020 = production_of_2020(config.product)
         families = tuple(

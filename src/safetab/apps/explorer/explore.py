@@ -43,7 +43,7 @@ from safetab.inputs.tuning.tuning import (
 from safetab.model.census.census import PopulationGroupLevel, Words, capitalized
 from safetab.model.config.run_config import RunConfig, budget_key, measured_levels, threshold_key
 from safetab.model.known_census import facts_of_2020
-from safetab.model.products.all_products import PRODUCTS
+from safetab.model.products.all_products import PRODUCTS, as_shipped
 from safetab.model.products.product import LineKind, Product, Selector, TableFamily
 from safetab.model.specification.reading import is_specification
 from safetab.model.specification.writing import privacy_text
@@ -102,7 +102,7 @@ def level_key(level: PopulationGroupLevel, family: TableFamily | None = None) ->
 def _product(config: RunConfig, facts: Facts, configs: Mapping[str, str]) -> JsonObject:
     """The facts of one product with these presets."""
     product, record = config.product, config.product.record
-    levels = measured_levels(product, tuple(facts))
+    levels, shipped = measured_levels(product, tuple(facts)), as_shipped(product)
     return {
         **census_facts(config),
         "name": product.name,
@@ -117,12 +117,12 @@ def _product(config: RunConfig, facts: Facts, configs: Mapping[str, str]) -> Jso
         "has_stage_1": product.has_stage_1,
         "selects": product.selector is not Selector.NONE and any(family.finer for family in product.families),
         "suppresses": product.has_stage_1 and any(kind.suppresses for kind in config.census.kinds),
-        "stage_1_key": product.stage_1_key,
-        "suppression_key": product.suppression_key,
+        "stage_1_key": shipped.stage_1_key,
+        "suppression_key": shipped.suppression_key,
         "families": [_family(product, family) for family in product.families],
         "levels": [_level(TunedLevel(facts[level], config, family)) for family, level in levels],
         "reference": _reference(product),
-        "reference_in_short": PRODUCTION.split()[0] if product.production else getattr(product.reference, "name", None),
+        "reference_in_short": PRODUCTION.split()[0] if shipped.production else getattr(product.reference, "name", None),
         "most_that_protects": {one.spelling: loss_text(most) for one, most in MOST_THAT_PROTECTS.items()},
         "no_protection": NO_PROTECTION,
         "presets": [{"name": name, "config": text} for name, text in configs.items()],
@@ -139,12 +139,13 @@ def _title(config: RunConfig) -> str:
 
 def _family(product: Product, family: TableFamily) -> JsonObject:
     """How a table family is called, and its tables from coarse to fine."""
+    keys = as_shipped(product).family_keys.get(family.name)
     shapes = family.shapes if product.selector is not Selector.NONE else (family.total, *family.finer[-1:])
     return {
         "name": family.name,
         "detail": family.detail,
         "divided_into": family.divided_into,
-        "thresholds_key": product.family_keys[family.name].thresholds if family.name in product.family_keys else None,
+        "thresholds_key": None if keys is None else keys.thresholds,
         "shapes": [
             {
                 "key": shape.label,

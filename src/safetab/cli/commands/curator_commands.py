@@ -66,7 +66,8 @@ def plan(
     from safetab.cli.progress import TerminalProgress
     from safetab.cli.settings import settings_in_force
     from safetab.core.guarantees.plan_json import joint_loss_as_json, plan_as_json
-    from safetab.inputs.planning.planner import joint_loss, plan_of_files
+    from safetab.inputs.configuration import joint_loss
+    from safetab.inputs.public_files import plan_of_files
     from safetab.model.specification.reading import is_specification
     from safetab.runs.inputs import given_totals
 

@@ -46,7 +46,7 @@ def diff(
     groups, and codes that move. Opens no record. The exit code is 0 whether
     they differ or not.
     """
-    from safetab.inputs.planning.parameter_difference import difference
+    from safetab.inputs.parameter_difference import difference
 
     with exits_with_code():
         found = difference(before, after, data)

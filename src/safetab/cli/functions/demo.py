@@ -20,7 +20,7 @@ from safetab.foundation.findings import require_none
 from safetab.foundation.interrupts import publishing_for_itself
 from safetab.foundation.progress import NoProgress, Progress
 from safetab.inputs.bureau.grfc import GEOGRAPHY_TABLE
-from safetab.inputs.planning.planner import plan_of_files
+from safetab.inputs.public_files import plan_of_files
 from safetab.release.outputs.output_folder import EarlierOutput, names_in, output_findings, whole_output
 from safetab.runs.options import RunOptions
 from safetab.runs.run import RunSummary, run_files

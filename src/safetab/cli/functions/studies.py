@@ -17,7 +17,7 @@ from safetab.foundation.new_files import new_file_findings, write_new_file
 from safetab.foundation.progress import NoProgress
 from safetab.foundation.result_tables import Findings
 from safetab.inputs.configuration import require_parameters
-from safetab.inputs.planning.parameter_difference import ParameterDifference, difference
+from safetab.inputs.parameter_difference import ParameterDifference, difference
 from safetab.inputs.public_files import read_public_lists, write_short_form
 
 

@@ -15,6 +15,7 @@ from safetab.core.privacy.reference import loss_number
 from safetab.foundation.findings import VERSION
 from safetab.model.census.census import PopulationGroupLevel
 from safetab.model.privacy_definition import PrivacyDefinition
+from safetab.model.products.all_products import as_shipped
 from safetab.model.products.product import Product
 
 JsonObject = dict[str, object]
@@ -48,7 +49,8 @@ def _reference(product: Product) -> JsonObject:
     """The loss to compare with, if there is one."""
     for name, reported in losses.reported_references(product).items():
         loss = _loss(reported, PrivacyDefinition.ZCDP)
-        return {"loss_of_reference": {"name": name} | loss} if product.production is None else {"loss_of_2020": loss}
+        is_of_2020 = as_shipped(product).production is not None
+        return {"loss_of_2020": loss} if is_of_2020 else {"loss_of_reference": {"name": name} | loss}
     return {}
 
 

@@ -8,11 +8,13 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from safetab.counting.contract import CountingEngine, EngineSettings, KnownLists, Records
+from safetab.counting.contract import CountingEngine, EngineSettings
 from safetab.foundation.findings import Checked, Finding, FindingsOf
 from safetab.foundation.progress import Progress
+from safetab.inputs.found_records import Records
+from safetab.inputs.known_lists import KnownLists
 from safetab.inputs.own_records import OwnRecords, find_own_records
-from safetab.inputs.planning.planner import PublicFiles
+from safetab.inputs.planner import PublicFiles
 from safetab.inputs.readers.table_files import TableFiles
 from safetab.inputs.records.record_files import find_record_files, number_of_records, readable_record_files
 from safetab.model.config.run_config import ReaderKind

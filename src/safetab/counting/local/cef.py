@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from safetab.counting.contract import EngineSettings, KnownLists, MiscountedRecords
+from safetab.counting.contract import EngineSettings, MiscountedRecords
 from safetab.counting.fingerprint import PartSums, RecordFingerprint
 from safetab.counting.local.code_numbers import CodeNumbers
 from safetab.counting.local.engine import ArrayEngine, Log
@@ -16,7 +16,8 @@ from safetab.foundation.arrays import find_sorted
 from safetab.foundation.failures import RunFailed
 from safetab.foundation.findings import Finding, FindingsOf
 from safetab.inputs.bureau.cef.reader_file import CefFiles
-from safetab.inputs.planning.planner import PublicFiles
+from safetab.inputs.known_lists import KnownLists
+from safetab.inputs.planner import PublicFiles
 from safetab.inputs.records.cef.geography import BlockOids
 from safetab.inputs.records.cef.state_records import CefRecords, CefRules, StateReader, records_of
 from safetab.inputs.records.record_rules import report_passes

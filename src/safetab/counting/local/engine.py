@@ -18,27 +18,29 @@ from numpy.typing import NDArray
 
 from safetab.core.algorithm.run_plan import LevelPlan
 from safetab.core.privacy.exact_counts import ExactCounts
-from safetab.counting.contract import EngineSettings, KnownLists, MiscountedRecords
+from safetab.counting.contract import EngineSettings, MiscountedRecords
 from safetab.counting.encoding import Encoding
 from safetab.counting.fingerprint import PartSums, RecordFingerprint
 from safetab.counting.local.counter import RecordCounter
 from safetab.counting.local.encoder import RecordEncoder
 from safetab.counting.local.listed_areas import area_numbers_of
 from safetab.counting.local.part_records import PartRecords
-from safetab.counting.local.records import DamagedPart, ValueBatch, batches_of, numbers_of, rows_of
+from safetab.counting.local.records import ValueBatch, batches_of, numbers_of, rows_of
 from safetab.counting.local.rules import judge_rows
-from safetab.counting.local.text import MisshapenRows, text_batches
 from safetab.foundation import failures
 from safetab.foundation.compiled import load_compiler
 from safetab.foundation.findings import Finding, FindingsOf, InvalidInput, Severity
 from safetab.foundation.in_threads import results_in_threads
-from safetab.inputs.planning.planner import PublicFiles
-from safetab.inputs.readers.table_files import TableFiles, TableForm
+from safetab.inputs.known_lists import KnownLists
+from safetab.inputs.planner import PublicFiles
+from safetab.inputs.readers.forms.table_form import DamagedPart, MisshapenRows
+from safetab.inputs.readers.table_files import TableFiles
 from safetab.inputs.records.record_files import unreadable
 from safetab.inputs.records.record_rules import report_passes
 from safetab.model.census.area_levels import Pass
 from safetab.model.products.product import Shape
-from safetab.model.products.record import AREA_DIGITS_END, ListedAreas
+from safetab.model.products.record import ListedAreas
+from safetab.model.products.record_integers import AREA_DIGITS_END, RecordIntegers
 
 Log = Callable[[str], None]
 
@@ -117,7 +119,8 @@ class LocalEngine(ArrayEngine):
             with one_at_a_time:  # a piece may be a whole file: progress is shown by batch, from any thread
                 rows_done(rows_of_batch)
 
-        pieces = (partial(_encoded, batches, free, batch_done) for batches in self._pieces())
+        records = batches_of(self._files, self._known.record)
+        pieces = (partial(_encoded, batches, free, batch_done) for batches in records)
         with closing(results_in_threads(pieces, len(encoders))) as encoded:
             for rows_of_piece, are_right in encoded:
                 if not are_right:
@@ -131,16 +134,12 @@ class LocalEngine(ArrayEngine):
         if rows != self._files.rows:
             raise MiscountedRecords("the number of rows read differs from the number in the files.")
 
-    def _pieces(self) -> Iterator[Iterable[ValueBatch]]:
-        """All records in pieces; the thread that asks for a piece's batches reads them."""
-        pieces_of = batches_of if self._files.form is TableForm.PARQUET else text_batches
-        return pieces_of(self._files, self._known.record)
-
     def fingerprint(self, secret: bytes) -> Mapping[str, str]:
         """Each pass's fingerprint. Raises InvalidInput or RunFailed if files or records changed."""
         record, sums = self._known.record, list[PartSums]()
         fingerprint = RecordFingerprint(secret, record.part_column)
-        pieces = (partial(sums_of_records, batches, fingerprint, self._encoding) for batches in self._pieces())
+        summed = partial(sums_of_records, fingerprint, self._encoding, RecordIntegers(record))
+        pieces = (partial(summed, batches) for batches in batches_of(self._files, record))
         try:
             with self._damage_as_invalid_input(), closing(results_in_threads(pieces, self._threads)) as results:
                 for sums_of_piece in results:
@@ -192,12 +191,15 @@ def _encoded(
 
 
 def sums_of_records(
-    batches: Iterable[ValueBatch], fingerprint: RecordFingerprint, encoding: Encoding
+    fingerprint: RecordFingerprint,
+    encoding: Encoding,
+    integers: RecordIntegers,
+    batches: Iterable[ValueBatch],
 ) -> list[PartSums]:
     """What the records of these batches add to the fingerprint, whether or not they are counted."""
     record, found = encoding.record, list[PartSums]()
     for batch in batches:
-        columns, passes = numbers_of(batch, record), None
+        columns, passes = numbers_of(batch, record, integers), None
         if isinstance(record.area, ListedAreas):
             areas = area_numbers_of(record).of_rows(batch)
             if int(areas.min(initial=0)) < 0:

@@ -1,41 +1,29 @@
 """Records in batches of columns.
 
 A column is a list of its distinct values, and a position in that list for every row. A value is
-judged once in a batch, however many rows have it. Arrow reads Parquet; `text` reads delimited text.
+judged once in a batch, however many rows have it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from safetab.foundation.failures import raise_if_the_machine_failed
-from safetab.foundation.parquet_facts import chunk_facts, opened_parquet, rows_of_group
 from safetab.inputs.readers.digit_columns import NOT_DIGITS, digits_of, is_text
+from safetab.inputs.readers.forms.table_form import damage_named
 from safetab.inputs.readers.table_files import TableFiles
 from safetab.inputs.records.record_rules import text_of_value
 from safetab.model.products.record import CodeColumns, RecordLayout
+from safetab.model.products.record_integers import RecordIntegers
 
-_DICTIONARY_ENCODINGS = frozenset({"PLAIN", "PLAIN_DICTIONARY", "RLE_DICTIONARY", "RLE", "BIT_PACKED"})
 _BLANK = r"[\s\pZ]"  # Unicode's too, such as the one of Excel that doesn't break a line
-_ROWS_AT_ONCE = 1 << 17  # their positions stay near the processor
-
-
-class DamagedPart(pa.ArrowException):  # type: ignore[misc]
-    """A file of the records that can't be read to its end. Its text may quote values."""
-
-    def __init__(self, path: Path, error: Exception) -> None:
-        super().__init__(f"{path}: {error}")
-        self.path = path
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -90,70 +78,18 @@ class ValueColumn:
 ValueBatch = dict[str, ValueColumn]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _RowGroups:
-    """Neighbouring row groups of a Parquet file, enough of them for a batch."""
-
-    path: Path
-    metadata: pq.FileMetaData
-    numbers: range
-
-    def batches(self, record: RecordLayout) -> Iterator[ValueBatch]:
-        """The rows in order. Checksums are verified where pages have them.
-
-        Columns of text come as the dictionaries that the file holds. The calling thread decodes;
-        other threads decode other row groups. Raises DamagedPart.
-        """
-        rows = sum(rows_of_group(self.metadata, number) for number in self.numbers)
-        with _damage_named(self.path), self._opened(self._dictionaries(record)) as file:
-            columns = list(record.columns)
-            for batch in file.iter_batches(_ROWS_AT_ONCE, list(self.numbers), columns, use_threads=False):
-                rows -= len(batch)
-                yield value_batch(batch, record)
-            if rows:
-                raise pa.ArrowInvalid("the number of rows differs from the one in the footer")
-
-    def _dictionaries(self, record: RecordLayout) -> list[str]:
-        """The columns of text that Arrow can read as dictionaries, by name."""
-        with self._opened([]) as file:
-            texts = {field.name for field in file.schema_arrow if is_text(field.type)}
-            return [name for name in sorted(texts & {*record.columns}) if self._has_dictionaries(file, name)]
-
-    def _has_dictionaries(self, file: pq.ParquetFile, column: str) -> bool:
-        encodings = (chunk_facts(file, number, column).encodings for number in self.numbers)
-        return all(_DICTIONARY_ENCODINGS.issuperset(of_chunk) for of_chunk in encodings)
-
-    def _opened(self, dictionaries: list[str]) -> pq.ParquetFile:
-        how = {"read_dictionary": dictionaries, "page_checksum_verification": True}
-        return pq.ParquetFile(self.path, metadata=self.metadata, **how)
-
-
 def batches_of(files: TableFiles, record: RecordLayout) -> Iterator[Iterator[ValueBatch]]:
-    """All records of Parquet files in pieces, in order; a file is opened for its first piece."""
+    """All records in pieces, in order; who asks for a piece's batches reads them."""
     for path in files.parts:
-        for row_groups in row_groups_of_part(path):
-            yield row_groups.batches(record)
+        for piece in files.form.pieces(path, record):
+            yield value_batches(path, piece, record)
 
 
-def row_groups_of_part(path: Path) -> Iterator[_RowGroups]:
-    """All row groups of a Parquet file, in order. Raises DamagedPart."""
-    with _damage_named(path), opened_parquet(path) as file:
-        metadata = file.metadata
-    first, rows = 0, 0
-    for number in range(metadata.num_row_groups):
-        rows += rows_of_group(metadata, number)
-        if rows >= _ROWS_AT_ONCE or number == metadata.num_row_groups - 1:
-            yield _RowGroups(path, metadata, range(first, number + 1))
-            first, rows = number + 1, 0
-
-
-@contextmanager
-def _damage_named(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except (pa.ArrowException, OSError) as error:
-        raise_if_the_machine_failed(error)
-        raise DamagedPart(path, error) from None
+def value_batches(path: Path, piece: Iterable[pa.RecordBatch], record: RecordLayout) -> Iterator[ValueBatch]:
+    """The batches of one piece of a file. Raises DamagedPart."""
+    with damage_named(path):
+        for batch in piece:
+            yield value_batch(batch, record)
 
 
 def value_batch(batch: pa.RecordBatch, record: RecordLayout) -> ValueBatch:
@@ -167,7 +103,7 @@ def rows_of(batch: ValueBatch) -> int:
     return len(next(iter(batch.values())).position_of_row)
 
 
-def numbers_of(batch: ValueBatch, record: RecordLayout) -> dict[str, NDArray[np.int64]]:
+def numbers_of(batch: ValueBatch, record: RecordLayout, integers: RecordIntegers) -> dict[str, NDArray[np.int64]]:
     """Each column of checked records as the integers that the fingerprint takes.
 
     A dictionary may hold values that no row has, of any form. Raises ValueError, whose text quotes
@@ -175,11 +111,11 @@ def numbers_of(batch: ValueBatch, record: RecordLayout) -> dict[str, NDArray[np.
     """
     numbers = {}
     for name, column in batch.items():
-        if name in record.needs_no_integer:
+        if name in integers.left_out:
             continue
         texts = column.texts(record, name)
         rows_with = np.bincount(column.position_of_row, minlength=len(texts))
-        of_values = [record.integer_of(name, text) if rows else 0 for text, rows in zip(texts, rows_with, strict=True)]
+        of_values = [integers.of(name, text) if rows else 0 for text, rows in zip(texts, rows_with, strict=True)]
         numbers[name] = np.array(of_values, dtype=np.int64)[column.position_of_row]
     return numbers
 

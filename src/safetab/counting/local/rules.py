@@ -6,43 +6,38 @@ with line or row numbers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
 
-from safetab.counting.contract import KnownLists
 from safetab.counting.local.code_numbers import CodeNumbers
 from safetab.counting.local.listed_areas import area_numbers_of
-from safetab.counting.local.records import ValueBatch, row_groups_of_part, rows_of
-from safetab.counting.local.text import batch_by_arrow
+from safetab.counting.local.records import ValueBatch, rows_of, value_batch
 from safetab.counting.local.units import UnitCounts
 from safetab.foundation.arrays import is_in_sorted
 from safetab.foundation.findings import FindingsOf
+from safetab.inputs.known_lists import KnownLists
 from safetab.inputs.readers.digit_columns import NOT_DIGITS
-from safetab.inputs.readers.table_files import TableFiles, TableForm
-from safetab.inputs.readers.text_tables import numbered_lines
+from safetab.inputs.readers.table_files import TableFiles
 from safetab.inputs.records import record_rules as rules
-from safetab.inputs.records.record_files import columns_in_order
 from safetab.inputs.records.record_rules import BrokenRules, Rule, rule_of
 from safetab.model.products.record import WRONG, AreaColumns, CodeColumns, RecordLayout
 
 _Rows = NDArray[np.bool_]
-_NumberedRows = tuple[NDArray[np.int64], ValueBatch | None, Mapping[Rule, Sequence[int]]]
-"""The numbers of rows of one file, the rows, and the numbers of lines that are not rows, by broken rule."""
 
 
 def judge_rows(files: TableFiles, known: KnownLists, findings: FindingsOf, rows_done: Callable[[int], None]) -> None:
     """Report every rule that the known lists show broken. Raises ArrowException for a damaged file."""
-    broken = BrokenRules("row" if files.form is TableForm.PARQUET else "line")
+    broken = BrokenRules(files.form.noun)
     units = UnitCounts(known.record)
     try:
         for path in files.parts:
-            for numbers, batch, misfits in _numbered_rows(files, path, known.record):
+            for numbers, rows, misfits in files.form.numbered_rows(path, known.record):
                 for rule, lines in misfits.items():
                     broken.add(rule, path.name, lines)
-                if batch:
+                if rows is not None:
+                    batch = value_batch(rows, known.record)
                     for rule, is_broken in broken_rules(batch, known):
                         broken.add(rule, path.name, numbers[is_broken].tolist())
                     units.add(batch)
@@ -127,43 +122,3 @@ def _broken_areas(batch: ValueBatch, known: KnownLists, area: AreaColumns) -> It
     yield rules.part_rule(known.record, area), ~is_no_number & ~is_there
     is_known = ~np.isin(parts[0], list(known.parts)) | is_in_sorted(known.areas, whole)
     yield rules.area_listed_rule(known.record), ~is_no_number & ~is_known
-
-
-def _numbered_rows(files: TableFiles, path: Path, record: RecordLayout) -> Iterator[_NumberedRows]:
-    """All rows of one part, in order: lines of text counted with the header, rows of Parquet from 1."""
-    if files.form is not TableForm.PARQUET:
-        yield from _rows_of_text(path, record)
-        return
-    first = 1
-    for row_groups in row_groups_of_part(path):
-        for batch in row_groups.batches(record):
-            yield np.arange(first, first + rows_of(batch)), batch, {}
-            first += rows_of(batch)
-
-
-def _rows_of_text(path: Path, record: RecordLayout) -> Iterator[_NumberedRows]:
-    """The rows of a delimited file with their line numbers, block by block."""
-    misshapen, header = rules.shape_rule(record), columns_in_order(path, record)
-    separator = record.separator_in(path.name).encode()
-    repeated = separator.join(name.encode() for name in header)
-    for first, lines in numbered_lines(path):
-        numbers: list[int] = []
-        kept: list[bytes] = []
-        misfits: dict[Rule, list[int]] = {misshapen: [], rules.UTF8_RULE: [], rules.HEADER_RULE: []}
-        for number, line in enumerate(lines, start=first):
-            content = line.removesuffix(b"\r")
-            if number == 1 or not content:
-                continue
-            if content.decode("utf-8", errors="ignore").encode() != content:
-                misfits[rules.UTF8_RULE].append(number)
-            elif content.count(separator) != len(record.columns) - 1:
-                misfits[misshapen].append(number)
-            elif content == repeated:
-                misfits[rules.HEADER_RULE].append(number)
-            else:
-                numbers.append(number)
-                kept.append(content)
-        # Arrow would end a line at a carriage return; a NUL is as wrong in every column.
-        text = b"\n".join(kept).replace(b"\r", b"\0")
-        batch = batch_by_arrow(text, header, record, separator.decode()) if kept else None
-        yield np.array(numbers, dtype=np.int64), batch, misfits

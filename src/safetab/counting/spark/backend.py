@@ -10,18 +10,20 @@ from pathlib import Path
 import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
-from safetab.counting.contract import CountingEngine, EngineSettings, KnownLists, RecordLocation, Records
+from safetab.counting.contract import CountingEngine, EngineSettings
 from safetab.counting.spark.engine import SparkEngine
 from safetab.counting.spark.options import TABLE_PREFIX, SparkOptions
-from safetab.counting.spark.records import files_at, located, read_records
+from safetab.counting.spark.records import files_at, located, read_records, tasks_read
 from safetab.counting.spark.rules import report_broken_rules
 from safetab.counting.spark.session import SPARK_ERRORS, Log, hadoop_configuration, java, require_python, spark_session
 from safetab.foundation.failures import raise_if_refused_in_words
 from safetab.foundation.findings import Checked, Finding, FindingsOf, InvalidInput, Severity
 from safetab.foundation.progress import Progress
 from safetab.inputs.area_files import AREAS_TABLE
-from safetab.inputs.planning.planner import PublicFiles
-from safetab.inputs.readers.table_files import TABLE_FORMS, TableForm
+from safetab.inputs.found_records import RecordLocation, Records
+from safetab.inputs.known_lists import KnownLists
+from safetab.inputs.planner import PublicFiles
+from safetab.inputs.readers.forms.all_forms import PARQUET, TABLE_FORMS
 from safetab.inputs.records.record_files import find_record_files, record_file_names, unreadable
 from safetab.model.config.run_config import ReaderKind
 from safetab.model.products.record import RecordLayout
@@ -57,12 +59,13 @@ class SparkBackend:
         given = self._options.persons
         if given is None or record.fields:
             named = record_file_names(data, record)
-            if record.fields and named.value is not None:
-                if given or self._options.geography or named.value.form is not TableForm.PARQUET:
+            if named.value is not None and tasks_read(named.value.form, record):
+                is_elsewhere = given is not None or self._options.geography is not None
+                if not named.value.form.has_types or (record.fields and is_elsewhere):
                     return Checked(
                         None, (Finding(Severity.ERROR, "the command", "--engine", _ONLY_PARQUET, is_of_files=True),)
                     )
-                named = find_record_files(data, record)  # of Parquet, it reads footers
+                named = find_record_files(data, record)  # columns with types: it reads no row
             location = None if named.value is None else RecordLocation.of_files(named.value)
             return Checked(location, named.findings)
         findings = FindingsOf("--persons")
@@ -95,7 +98,7 @@ class SparkBackend:
             if name == given:
                 self._copy_files(given, folder, findings)
             elif self._session.catalog.tableExists(name):
-                target = folder / f"{AREAS_TABLE}{TableForm.PARQUET.value}"
+                target = folder / f"{AREAS_TABLE}{PARQUET.ending}"
                 pq.write_table(self._session.table(name).toArrow(), target)
             else:
                 findings.error("", f"the catalog has no table {name}.")
@@ -142,7 +145,7 @@ class SparkBackend:
         names = [part.rpartition("/")[2] for part in parts]
         is_folder = names != [given.rstrip("/").rpartition("/")[2]]
         for part in parts:
-            ending = next((form.value for form in TABLE_FORMS if part.endswith(form.value)), "")
+            ending = next((form.ending for form in TABLE_FORMS if part.endswith(form.ending)), "")
             target = folder / f"{AREAS_TABLE}{ending}"
             if is_folder:
                 (folder / AREAS_TABLE).mkdir(exist_ok=True)

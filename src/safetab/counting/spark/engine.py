@@ -20,20 +20,21 @@ from pyspark.storagelevel import StorageLevel
 
 from safetab.core.algorithm.run_plan import LevelPlan
 from safetab.core.privacy.exact_counts import ExactCounts
-from safetab.counting.contract import KnownLists, MiscountedRecords, RecordLocation
+from safetab.counting.contract import MiscountedRecords
 from safetab.counting.encoding import Encoding
 from safetab.counting.fingerprint import RecordFingerprint
 from safetab.counting.spark import executor
 from safetab.counting.spark.counter import SparkCounter
 from safetab.counting.spark.executor import Verdict, results_of, send
-from safetab.counting.spark.records import read_records, row_groups_at
+from safetab.counting.spark.records import pieces_at, read_records, tasks_read
 from safetab.counting.spark.rules import report_broken_rules
 from safetab.counting.spark.session import SPARK_ERRORS, Log
 from safetab.counting.spark.task_records import Pieces, TaskInputs
 from safetab.foundation.failures import RunFailed, raise_if_refused_in_words
 from safetab.foundation.findings import Finding, FindingsOf
-from safetab.inputs.planning.planner import PublicFiles
-from safetab.inputs.readers.table_files import TableForm
+from safetab.inputs.found_records import RecordLocation
+from safetab.inputs.known_lists import KnownLists
+from safetab.inputs.planner import PublicFiles
 from safetab.inputs.records.record_files import unreadable
 from safetab.inputs.records.record_rules import report_passes, report_units
 from safetab.model.census.area_levels import Pass
@@ -218,16 +219,18 @@ class SparkEngine:
 def _handed_to_tasks(
     rows: DataFrame, location: RecordLocation, record: RecordLayout
 ) -> tuple[DataFrame, executor.ReadBatches]:
-    """What tasks get, and how they read it: the rows that Spark reads, or the names of row groups.
+    """What tasks get, and how they read it: the rows that Spark reads, or the numbers of pieces.
 
-    Arrow reads Parquet files that every executor sees, in the tasks: handing on rows would cost
+    Arrow reads files with types that every executor sees, in the tasks: handing on rows would cost
     several times more.
     """
-    if record.fields:
-        return rows, executor.read_row_groups
-    if location.form is not TableForm.PARQUET or len(location.parts_of_this_machine) != len(location.parts):
+    form = location.form
+    if form is not None and tasks_read(form, record):
+        return rows, executor.read_pieces
+    is_here = len(location.parts_of_this_machine) == len(location.parts)
+    if form is None or not form.has_types or not is_here:
         return rows.select(*record.columns, executor.MISFIT), executor.read_rows
-    return row_groups_at(rows.sparkSession, location), executor.read_row_groups
+    return pieces_at(rows.sparkSession, location, record), executor.read_pieces
 
 
 def _keys_of_partitions(session: SparkSession) -> list[int]:

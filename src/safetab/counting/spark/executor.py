@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -22,13 +23,15 @@ from safetab.counting.local.counter import CountedPart, RecordCounter
 from safetab.counting.local.encoder import RecordEncoder
 from safetab.counting.local.engine import sums_of_records
 from safetab.counting.local.part_records import SortedRecords
-from safetab.counting.local.records import ValueBatch, row_groups_of_part, rows_of, value_batch
+from safetab.counting.local.records import ValueBatch, rows_of, value_batch, value_batches
 from safetab.counting.local.units import rows_of_units
 from safetab.counting.patterns import IterationLists
 from safetab.counting.spark.task_records import TaskEncoding, TaskInputs, TaskRecords, packed, renumbered, unpacked
 from safetab.foundation.findings import VERSION
+from safetab.inputs.readers.forms.all_forms import form_of
 from safetab.model.census.area_levels import Pass
 from safetab.model.products.record import RecordLayout
+from safetab.model.products.record_integers import RecordIntegers
 from safetab.model.specification.values import Unit
 
 if TYPE_CHECKING:
@@ -117,7 +120,7 @@ def describe_python(batches: Batches) -> Iterator[pa.RecordBatch]:
 
 
 ReadBatches = Callable[[TaskInputs, Batches], Iterator[ValueBatch | None]]
-"""How a task gets records from the rows that Spark gives it: `read_rows` or `read_row_groups`."""
+"""How a task gets records from the rows that Spark gives it: `read_rows` or `read_pieces`."""
 
 
 def read_rows(inputs: TaskInputs, batches: Batches) -> Iterator[ValueBatch | None]:
@@ -134,23 +137,22 @@ def batch_of_rows(batch: pa.RecordBatch, record: RecordLayout) -> ValueBatch:
     return value_batch(pa.RecordBatch.from_arrays(columns, names=list(record.columns)), record)
 
 
-def read_row_groups(inputs: TaskInputs, batches: Batches) -> Iterator[ValueBatch]:
-    """The records of Parquet files that every executor sees; a row has a path and a first row group."""
-    for _, batch in row_groups_in(batches, inputs.record):
+def read_pieces(inputs: TaskInputs, batches: Batches) -> Iterator[ValueBatch]:
+    """The records of files that every executor sees; a row has a path and the number of a piece."""
+    for _, batch in pieces_in(batches, inputs.record):
         yield batch
 
 
-def row_groups_in(batches: Batches, record: RecordLayout) -> Iterator[tuple[str, ValueBatch]]:
-    """The records of `read_row_groups`, each batch with the path of its file."""
-    firsts: dict[str, set[int]] = {}
+def pieces_in(batches: Batches, record: RecordLayout) -> Iterator[tuple[Path, ValueBatch]]:
+    """The records of `read_pieces`, each batch with the path of its file."""
+    wanted: dict[Path, set[int]] = {}
     for batch in batches:
         for row in batch.to_pylist():
-            firsts.setdefault(row["path"], set()).add(row["first"])
-    for path, wanted in firsts.items():
-        for row_groups in row_groups_of_part(Path(path)):
-            if row_groups.numbers.start in wanted:
-                for records in row_groups.batches(record):
-                    yield path, records
+            wanted.setdefault(Path(row["path"]), set()).add(row["piece"])
+    for path, numbers in wanted.items():
+        for number, piece in enumerate(form_of(path).pieces(path, record)):
+            for records in value_batches(path, piece, record) if number in numbers else ():
+                yield path, records
 
 
 def encode_records(sent: Broadcast[TaskInputs], read: ReadBatches, batches: Batches) -> Iterator[pa.RecordBatch]:
@@ -223,10 +225,12 @@ def sum_records(
 ) -> Iterator[pa.RecordBatch]:
     """What a task's records, which break no rule, add to the fingerprint: lists of `PartSums`."""
     inputs = sent.value
-    fingerprint, encoding = RecordFingerprint(secret.value, inputs.record.part_column), TaskEncoding(inputs)
+    fingerprint = RecordFingerprint(secret.value, inputs.record.part_column)
+    integers = RecordIntegers(inputs.record)
+    summed = partial(sums_of_records, fingerprint, TaskEncoding(inputs), integers)
     for batch in read(inputs, batches):
         try:
-            sums = None if batch is None else sums_of_records([batch], fingerprint, encoding)
+            sums = None if batch is None else summed([batch])
         except ValueError:  # which quotes a value
             sums = None
         if sums is None:
@@ -235,9 +239,9 @@ def sum_records(
 
 
 def count_units(sent: Broadcast[TaskInputs], unit: Unit, batches: Batches) -> Iterator[pa.RecordBatch]:
-    """A task: how many rows of its row groups each unit has, as rows of UNITS. Reads no other column."""
+    """A task: how many rows of its pieces each unit has, as rows of UNITS. Reads no other column."""
     record = replace(sent.value.record, columns=(unit.column,))
-    for _, batch in row_groups_in(batches, record):
+    for _, batch in pieces_in(batches, record):
         yield from rows_of_units(batch, record, unit).combine_chunks().to_batches()
 
 

@@ -7,7 +7,7 @@ every value as the delimited file does.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import reduce
 from pathlib import Path
@@ -19,15 +19,22 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 from pyspark.sql import types as T  # noqa: N812
 
-from safetab.counting.contract import RecordLocation
-from safetab.counting.local.records import row_groups_of_part
 from safetab.counting.spark.executor import MISFIT, NOT_UTF8, WRONG_SHAPE
 from safetab.counting.spark.options import TABLE_PREFIX
 from safetab.counting.spark.rules import FILE, file_name
 from safetab.counting.spark.session import hadoop_configuration, java
 from safetab.foundation.findings import Finding, FindingsOf
+from safetab.inputs.found_records import RecordLocation
 from safetab.inputs.readers.delimited import SEPARATOR
-from safetab.inputs.readers.table_files import TABLE_FORMS, TableForm, why_damaged
+from safetab.inputs.readers.forms.all_forms import GZIPPED_TEXT, PARQUET, TEXT, form_of
+from safetab.inputs.readers.forms.table_form import TableForm
+from safetab.inputs.readers.forms.text import (
+    HEADER_RULE,
+    report_blank_lines,
+    report_overlong_line,
+    report_stray_return,
+)
+from safetab.inputs.readers.table_files import why_damaged
 from safetab.inputs.readers.text_tables import LONGEST_HEADER, LONGEST_LINE, header_in
 from safetab.inputs.records import record_files
 from safetab.inputs.records.record_files import (
@@ -35,11 +42,9 @@ from safetab.inputs.records.record_files import (
     FRACTIONS,
     INTEGERS,
     OTHER_VALUES,
-    TEXT,
     TRUTH_VALUES,
     TypedColumns,
 )
-from safetab.inputs.records.record_rules import HEADER_RULE
 from safetab.model.products.record import NO_CODE, RecordLayout
 
 _Read = tuple[DataFrame | None, tuple[Finding, ...]]
@@ -66,11 +71,11 @@ _READ_AS: dict[str, dict[str, T.DataType]] = {
 }
 """How Spark reads what Parquet stores, by its type and annotation."""
 
-_ROW_GROUPS = pa.schema([("path", pa.string()), ("first", pa.int64())])
+_PIECES = pa.schema([("path", pa.string()), ("piece", pa.int64())])
 _INTEGER_TYPES = (T.ByteType, T.ShortType, T.IntegerType, T.LongType)
 _KINDS: tuple[tuple[tuple[type[T.DataType], ...], str], ...] = (
     (_INTEGER_TYPES, INTEGERS),
-    ((T.StringType, T.BinaryType), TEXT),
+    ((T.StringType, T.BinaryType), record_files.TEXT),
     ((T.BooleanType,), TRUTH_VALUES),
     ((T.FloatType, T.DoubleType, T.DecimalType), FRACTIONS),
     ((T.DatetimeType,), DATES),
@@ -88,9 +93,9 @@ def located(session: SparkSession, given: str, findings: FindingsOf) -> RecordLo
     parts = files_at(given, findings)
     if not parts:
         return None
-    forms = {next((form for form in TABLE_FORMS if part.endswith(form.value)), None) for part in parts}
+    forms = {next((form for form in _READERS if part.endswith(form.ending)), None) for part in parts}
     if len(forms) != 1 or None in forms:
-        endings = ", ".join(form.value for form in TABLE_FORMS)
+        endings = ", ".join(form.ending for form in _READERS)
         findings.error("", f"{given} must be a file, or a folder of files, that all end in one of {endings}.")
         return None
     if any(record_files.PATTERN_CHARACTERS & set(part) for part in parts):
@@ -116,24 +121,27 @@ def files_at(given: str, findings: FindingsOf) -> list[str]:
 def read_records(session: SparkSession, location: RecordLocation, record: RecordLayout) -> _Read:
     """The records, read when a job asks, once all columns are checked. Raises one of `SPARK_ERRORS`.
 
-    The Parquet files of a specification were checked before: there is a row for each piece of them.
+    Files that tasks read were checked before: there is a row for each piece of them.
     """
-    if record.fields:
-        return row_groups_at(session, location), ()
     if location.form is None:
         return _records_of_table(session, location, record)
-    if location.form is TableForm.PARQUET:
-        return _records_of_parquet(session, location, record)
-    return _records_of_text(session, location, location.form, record)
+    if tasks_read(location.form, record):
+        return pieces_at(session, location, record), ()
+    return _READERS[location.form](session, location, record)
 
 
-def row_groups_at(session: SparkSession, location: RecordLocation) -> DataFrame:
-    """A row for each piece of Parquet files that one task reads: a path, and the first of its row groups."""
-    row_groups = list[dict[str, object]]()
+def tasks_read(form: TableForm, record: RecordLayout) -> bool:
+    """Whether tasks read such files, and Spark doesn't: a specification's, and forms that it lacks."""
+    return bool(record.fields) or form not in _READERS
+
+
+def pieces_at(session: SparkSession, location: RecordLocation, record: RecordLayout) -> DataFrame:
+    """A row for each piece of a file that one task reads: a path, and the number of the piece."""
+    pieces = list[dict[str, object]]()
     for path in location.parts_of_this_machine:
-        firsts = [groups.numbers.start for groups in row_groups_of_part(path)]
-        row_groups += [{"path": str(path), "first": first} for first in firsts]
-    return session.createDataFrame(pa.Table.from_pylist(row_groups, _ROW_GROUPS))
+        numbered = enumerate(form_of(path).pieces(path, record))
+        pieces += [{"path": str(path), "piece": number} for number, _ in numbered]
+    return session.createDataFrame(pa.Table.from_pylist(pieces, _PIECES))
 
 
 def _records_of_table(session: SparkSession, location: RecordLocation, record: RecordLayout) -> _Read:
@@ -238,13 +246,13 @@ def _as_text(name: str, data_type: T.DataType | None, record: RecordLayout) -> C
     return F.coalesce(text, F.lit(NO_CODE)) if record.may_be_absent(name) else text
 
 
-def _records_of_text(session: SparkSession, location: RecordLocation, form: TableForm, record: RecordLayout) -> _Read:
+def _records_of_text(session: SparkSession, location: RecordLocation, record: RecordLayout) -> _Read:
     """Parts whose columns stand in the same order are read together."""
     found = list[Finding]()
     headers = dict[tuple[str, ...], list[str]]()
     for path in location.parts:
         with _damage_found(location, path, found) as of_part:
-            header = _header_at(path, form)
+            header = _header_at(path)
             record_files.check_header(header, record, of_part)
             headers.setdefault(tuple(header), []).append(path)
     if found:
@@ -257,12 +265,21 @@ def _records_of_text(session: SparkSession, location: RecordLocation, form: Tabl
     return reduce(DataFrame.union, records), tuple(found)
 
 
-def _header_at(path: str, form: TableForm) -> list[str]:
+_READERS: Mapping[TableForm, Callable[[SparkSession, RecordLocation, RecordLayout], _Read]] = {
+    TEXT: _records_of_text,
+    GZIPPED_TEXT: _records_of_text,
+    PARQUET: _records_of_parquet,
+}
+"""The forms that Spark reads itself, with its own readers."""
+
+
+def _header_at(path: str) -> list[str]:
     """The header of a text file. Raises Py4JJavaError if the file can't be read."""
     where = java().org.apache.hadoop.fs.Path(path)
     stream = where.getFileSystem(hadoop_configuration()).open(where)
     try:
-        text = java().java.util.zip.GZIPInputStream(stream) if form is TableForm.GZIPPED_TEXT else stream
+        is_zipped = path.endswith(GZIPPED_TEXT.ending)
+        text = java().java.util.zip.GZIPInputStream(stream) if is_zipped else stream
         return header_in(bytes(text.readNBytes(LONGEST_HEADER)))
     finally:
         stream.close()
@@ -333,14 +350,14 @@ def _line_findings(lines: DataFrame, header: str, location: RecordLocation) -> I
         name = file_name(row[FILE])
         findings = FindingsOf(_label_of(row[FILE], location))
         if row.longest > LONGEST_LINE:
-            record_files.report_overlong_line(findings)
+            report_overlong_line(findings)
         elif row.first_blank is not None and row.first_blank < row.last_filled:
             start, last = row.last_filled
             is_before = F.expr(f"position.start < {start} OR (position.start = {start} AND position.row < {last})")
             inside = placed.where((F.col(FILE) == row[FILE]) & (value == "") & is_before).count()
-            record_files.report_blank_lines(inside, f"{inside:,} in {name}", findings)
+            report_blank_lines(inside, f"{inside:,} in {name}", findings)
         elif row.returns:
-            record_files.report_stray_return(findings)
+            report_stray_return(findings)
         if row.headers > 1:
             again = row.headers - 1
             findings.broken("", HEADER_RULE[1], again, f"{again:,} in {name}")

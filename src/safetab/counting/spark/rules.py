@@ -15,13 +15,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from safetab.counting.contract import KnownLists
 from safetab.counting.local.rules import broken_rules
 from safetab.counting.spark import executor
 from safetab.counting.spark.executor import MISFIT, Batches, results_of, send
 from safetab.foundation.findings import FindingsOf, shortened
-from safetab.inputs.records.record_files import MOST_ROWS_LISTED
-from safetab.inputs.records.record_rules import UTF8_RULE, Rule, shape_rule
+from safetab.inputs.known_lists import KnownLists
+from safetab.inputs.readers.forms.table_form import MOST_ROWS_LISTED
+from safetab.inputs.readers.forms.text import UTF8_RULE, shape_rule
+from safetab.inputs.records.record_rules import Rule
 
 if TYPE_CHECKING:
     from pyspark import Broadcast
@@ -38,8 +39,8 @@ def report_broken_rules(rows: DataFrame, known: KnownLists, findings: FindingsOf
     """Report how many rows of which files break each rule. Raises one of `SPARK_ERRORS`."""
     picklable = replace(known, codes=frozenset(known.codes), oids=None)
     sent = send(rows.sparkSession, picklable)
-    judged, task = rows, _count_in_row_groups
-    if not known.record.fields:
+    judged, task = rows, _count_in_pieces
+    if MISFIT in rows.columns:
         judged, task = rows.select(*known.record.columns, MISFIT, FILE), _count_broken_rules
     counts_of_tasks = results_of(judged.mapInArrow(partial(task, sent), executor.RESULT))
     sent.destroy()
@@ -70,13 +71,13 @@ def _count_broken_rules(sent: Broadcast[KnownLists], batches: Batches) -> Iterat
     yield executor.result_row(counts)
 
 
-def _count_in_row_groups(sent: Broadcast[KnownLists], batches: Batches) -> Iterator[pa.RecordBatch]:
-    """A task: the same for row groups of Parquet files that every executor sees."""
+def _count_in_pieces(sent: Broadcast[KnownLists], batches: Batches) -> Iterator[pa.RecordBatch]:
+    """A task: the same for pieces of files that every executor sees."""
     known = sent.value
     counts = Counter[_Key]()
-    for path, batch in executor.row_groups_in(batches, known.record):
+    for path, batch in executor.pieces_in(batches, known.record):
         for rule, is_broken in broken_rules(batch, known):
-            counts[path, *rule] += int(is_broken.sum())
+            counts[str(path), *rule] += int(is_broken.sum())
     yield executor.result_row(+counts)
 
 

@@ -24,7 +24,7 @@ from safetab.model.config.run_config import (
     threshold_key,
 )
 from safetab.model.privacy_definition import PrivacyDefinition
-from safetab.model.products.all_products import PRODUCTS, budget_keys_of, product_of_keys
+from safetab.model.products.all_products import PRODUCTS, as_shipped, budget_keys_of, product_of_keys
 from safetab.model.products.product import Product, Selector, TableFamily, Thresholds
 from safetab.model.us.states import PUERTO_RICO_STATE, US_STATES
 from safetab.model.us.us_census import PR_PASS, US, US_PASS
@@ -78,14 +78,15 @@ def _config_of(keys: ConfigKeys, product: Product) -> RunConfig | None:
     definition = keys.choice("privacy_defn", tuple(definition.spelling for definition in PrivacyDefinition))
     budgets = _budgets(keys, product, passes)
     gamma: Fraction | None = Fraction(0)  # if the product has no stage 1
-    if product.stage_1_key is not None:
-        gamma = keys.number(product.stage_1_key, "strictly between 0 and 1", lambda gamma: 0 < gamma < 1)
+    shipped = as_shipped(product)
+    if shipped.stage_1_key is not None:
+        gamma = keys.number(shipped.stage_1_key, "strictly between 0 and 1", lambda gamma: 0 < gamma < 1)
     thresholds = {family: _thresholds(keys, product, family, passes) for family in product.families}
     max_race_codes = keys.integer(_CODES_KEY, 1, 8)
     suppression_chance: Fraction | None = Fraction(0)
-    if product.suppression_key is not None and keys.has(product.suppression_key):
+    if shipped.suppression_key is not None and keys.has(shipped.suppression_key):
         chance_range = "of at least 0 and below 1"
-        suppression_chance = keys.number(product.suppression_key, chance_range, lambda chance: 0 <= chance < 1)
+        suppression_chance = keys.number(shipped.suppression_key, chance_range, lambda chance: 0 <= chance < 1)
     allow_negative_counts = keys.boolean("allow_negative_counts")
     states = _states(keys, must_have_one=US_PASS in passes)
     reader = keys.choice(READER_KEY, tuple(reader.value for reader in ReaderKind))
@@ -126,8 +127,9 @@ def _refuse_other_products(keys: ConfigKeys, product: Product) -> None:
         problem = f"a budget of {other.name} among those of {product.name}{more}."
         advice = "A configuration is for one product: give each its own PARAMETERS."
         keys.findings.error(strange[0], f"{problem} {advice}")
-        thresholds = (of_family.thresholds for of_family in other.family_keys.values())
-        for key in (*strange, other.stage_1_key, other.suppression_key, *thresholds):
+        shipped = as_shipped(other)
+        thresholds = (of_family.thresholds for of_family in shipped.family_keys.values())
+        for key in (*strange, shipped.stage_1_key, shipped.suppression_key, *thresholds):
             if key is not None:
                 keys.ignore(key)
 
@@ -162,7 +164,7 @@ def _thresholds(
     keys: ConfigKeys, product: Product, family: TableFamily, passes: Iterable[Pass]
 ) -> dict[PopulationGroupLevel, Thresholds]:
     """The thresholds of a family at the levels of the passes that run."""
-    name = product.family_keys[family.name].thresholds
+    name = as_shipped(product).family_keys[family.name].thresholds
     number = _in_words(len(family.finer))
     given = keys.value(name, f"Give an object with {number} for each level.")
     if given is None:
@@ -234,18 +236,18 @@ def _states(keys: ConfigKeys, *, must_have_one: bool) -> tuple[str, ...]:
 
 def _as_keys(config: RunConfig) -> dict[str, object]:
     """The keys of config.json again."""
-    product = config.product
+    product, shipped = config.product, as_shipped(config.product)
     thresholds = {}
     for of_family in config.families:
         by_level = {threshold_key(level): list(each.totals) for level, each in of_family.thresholds.items()}
-        thresholds[product.family_keys[of_family.family.name].thresholds] = by_level
+        thresholds[shipped.family_keys[of_family.family.name].thresholds] = by_level
     return {
         "privacy_defn": config.privacy_definition.spelling,
         **{budget_key(product, *measured): budget for measured, budget in config.budgets.items()},
-        **({} if product.stage_1_key is None else {product.stage_1_key: config.stage_1_fraction}),
+        **({} if shipped.stage_1_key is None else {shipped.stage_1_key: config.stage_1_fraction}),
         **thresholds,
         _CODES_KEY: config.most_answers,
-        **({} if product.suppression_key is None else {product.suppression_key: config.zero_suppression_chance}),
+        **({} if shipped.suppression_key is None else {shipped.suppression_key: config.zero_suppression_chance}),
         "allow_negative_counts": config.allow_negative_counts,
         "passes": [tabulation_pass.name for tabulation_pass in config.passes],
         _STATES_KEY: list(config.parts_of(US_PASS)),

@@ -16,14 +16,9 @@ from numpy.typing import NDArray
 from safetab.foundation.failures import raise_if_the_machine_failed
 from safetab.foundation.findings import Checked, Finding, FindingsOf, shortened
 from safetab.inputs.readers.digit_columns import NOT_DIGITS, Digits, WrongRows, digits_of
-from safetab.inputs.readers.table_files import (
-    TableFiles,
-    TableForm,
-    batches_of,
-    columns_of,
-    find_table,
-    find_table_at,
-)
+from safetab.inputs.readers.forms.all_forms import TEXT
+from safetab.inputs.readers.forms.table_form import TableForm
+from safetab.inputs.readers.table_files import TableFiles, batches_of, columns_of, find_table, find_table_at
 from safetab.model.census.area_levels import Pass
 from safetab.model.census.areas import NO_ENTITY, Areas
 from safetab.model.config.run_config import RunConfig
@@ -55,7 +50,7 @@ def read_geography_at(path: Path) -> Checked[Areas]:
 
 def read_geography_of(paths: tuple[Path, ...]) -> Checked[Areas]:
     """The geography of these text files, gzipped or not. Columns that it does not need are ignored."""
-    return _geography_of_files(TableFiles(TableForm.TEXT, paths), FindingsOf(GEOGRAPHY_TABLE))
+    return _geography_of_files(TableFiles(TEXT, paths), FindingsOf(GEOGRAPHY_TABLE))
 
 
 def read_blocks_at(path: Path) -> Checked[NDArray[np.int64]]:
@@ -138,7 +133,7 @@ def digits_of_file(
     """
     misshapen_lines: list[int] = []
     rules = {column: f"must be {width} digits" for column, width in widths.items()} | dict(other_rules)
-    rows = WrongRows(findings, rules, misshapen_lines, noun="row" if form is TableForm.PARQUET else "line")
+    rows = WrongRows(findings, rules, misshapen_lines, noun=form.noun)
     for batch in batches_of(path, form, tuple(rules), findings, misshapen_lines):
         digits = {column: digits_of(batch.column(column), width) for column, width in widths.items()} | others(batch)
         rows.look_at(digits, batch)

@@ -17,7 +17,9 @@ from safetab.foundation.files import why_unreadable
 from safetab.foundation.findings import Checked, FindingsOf
 from safetab.inputs.readers.delimited import RowProblems
 from safetab.inputs.readers.digit_columns import NOT_DIGITS, digits_of
-from safetab.inputs.readers.table_files import TableFiles, TableForm, batches_of, find_table
+from safetab.inputs.readers.forms.all_forms import TABLE_FORMS, TEXT
+from safetab.inputs.readers.forms.table_form import TableForm
+from safetab.inputs.readers.table_files import TableFiles, batches_of, find_table
 from safetab.model.census.area_levels import AreaLevel, DigitIds, Ids
 from safetab.model.census.areas import Areas
 from safetab.model.census.census import Census
@@ -49,11 +51,17 @@ def find_totals_in(folder: Path, findings: FindingsOf) -> TableFiles | None:
         raise_if_the_machine_failed(error)
         findings.error("pop_dir", why_unreadable(folder, error))
         return None
-    forms = {TableForm.PARQUET if path.suffix == TableForm.PARQUET.value else TableForm.TEXT for path in parts}
+    forms = set(map(_form_in, parts))
     if len(forms) != 1:
         findings.error("pop_dir", f"{folder} must contain files of totals, either all text or all Parquet.")
         return None
     return TableFiles(forms.pop(), tuple(parts))
+
+
+def _form_in(path: Path) -> TableForm:
+    """The form of a file of any name: text, unless it ends as a form with types does."""
+    typed = (form for form in TABLE_FORMS if form.has_types and path.suffix == form.ending)
+    return next(typed, TEXT)
 
 
 def read_published_totals(files: TableFiles, table: str, census: Census, areas: Areas) -> Checked[PublishedTotals]:
@@ -81,7 +89,7 @@ def _parts_of_file(
     of_file = FindingsOf(path.name)
     misshapen = list[int]()
     wrong = RowProblems(findings, f"{path.name}, ")
-    before = 1 if files.form is TableForm.PARQUET else 2
+    before = files.form.first_row
     for batch in batches_of(path, files.form, _COLUMNS, of_file, misshapen):
         yield _checked(batch, census, areas, before + len(misshapen), wrong)
         before += len(batch)

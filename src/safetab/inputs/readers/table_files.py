@@ -1,40 +1,23 @@
 """The files of a large table: finds them, and reads wanted columns batch by batch as Arrow arrays.
 
-A table is text, gzipped text or Parquet, in one file or in a folder of files.
+A table is one file of a known form, or a folder of files of one form.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from enum import Enum
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.csv
 
 from safetab.foundation.failures import raise_if_the_machine_failed
 from safetab.foundation.files import NOT_UTF_8_PATH, is_utf8_path, why_unreadable
 from safetab.foundation.findings import FindingsOf, shortened
-from safetab.foundation.parquet_facts import opened_parquet, rows_of_parquet, schema_of
-from safetab.inputs.readers.delimited import SEPARATOR, header_mistake
-from safetab.inputs.readers.digit_columns import is_text
-from safetab.inputs.readers.text_tables import header_of, whole_lines
+from safetab.inputs.readers.delimited import SEPARATOR
+from safetab.inputs.readers.forms.all_forms import FORMS_AND_CSV, TABLE_FORMS, form_of
+from safetab.inputs.readers.forms.table_form import TableForm
 
-
-class TableForm(Enum):
-    """The form of a file. The value is the ending of its name."""
-
-    TEXT = ".txt"
-    GZIPPED_TEXT = ".txt.gz"
-    PARQUET = ".parquet"
-    CSV = ".csv"
-    GZIPPED_CSV = ".csv.gz"
-
-
-TABLE_FORMS = (TableForm.TEXT, TableForm.GZIPPED_TEXT, TableForm.PARQUET)
-"""The forms that every table may have."""
-_FORMS_AND_CSV = (*TABLE_FORMS, TableForm.CSV, TableForm.GZIPPED_CSV)
 _Forms = tuple[TableForm, ...]
 
 
@@ -64,7 +47,7 @@ def find_table(
 
     A finding about a missing table ends with `otherwise`, which says what else can be done.
     """
-    forms = _FORMS_AND_CSV if takes_csv else TABLE_FORMS
+    forms = FORMS_AND_CSV if takes_csv else TABLE_FORMS
     try:
         files = _find_table(folder, table, findings, otherwise, forms)
     except OSError as error:
@@ -89,11 +72,11 @@ def find_table_at(path: Path, findings: FindingsOf) -> TableFiles | None:
         if not path.exists():
             findings.error("", f"{path} does not exist.")
         elif not path.is_file() or not _has_known_ending(path, TABLE_FORMS):
-            findings.error("", f"{path} must be a file that ends in {', '.join(form.value for form in TABLE_FORMS)}.")
+            findings.error("", f"{path} must be a file that ends in {', '.join(form.ending for form in TABLE_FORMS)}.")
         elif not is_utf8_path(path):
             findings.error("", NOT_UTF_8_PATH)
         else:
-            return TableFiles(_form_of(path), (path,))
+            return TableFiles(form_of(path), (path,))
     except OSError as error:
         raise_if_the_machine_failed(error)
         findings.error("", why_unreadable(path, error))
@@ -116,10 +99,10 @@ def _find_table(folder: Path, table: str, findings: FindingsOf, otherwise: str, 
             problem = "is a file: give its folder."
         findings.error("", f"{folder} {problem}")
         return None
-    candidates = [folder / f"{table}{form.value}" for form in known] + [folder / table]
+    candidates = [folder / f"{table}{form.ending}" for form in known] + [folder / table]
     present = [path for path in candidates if path.exists()]
     if not present:
-        forms = f"{', '.join(f'{table}{form.value}' for form in known)}, or folder {table}"
+        forms = f"{', '.join(f'{table}{form.ending}' for form in known)}, or folder {table}"
         findings.error("", f"{folder} holds no {forms}.{otherwise}")
     elif len(present) > 1:
         names = shortened(path.name for path in present)
@@ -130,7 +113,7 @@ def _find_table(folder: Path, table: str, findings: FindingsOf, otherwise: str, 
         kind = "a directory, not a file" if present[0].is_dir() else "not a regular file"
         findings.error("", f"{present[0]} is {kind}.")
     else:
-        return TableFiles(_form_of(present[0]), (present[0],))
+        return TableFiles(form_of(present[0]), (present[0],))
     return None
 
 
@@ -145,11 +128,11 @@ def _parts_of(folder: Path, findings: FindingsOf, known: _Forms) -> TableFiles |
         return None
     parts = sorted(path for path in folder.iterdir() if not path.name.startswith((".", "_")))
     strange = [path.name for path in parts if not path.is_file() or not _has_known_ending(path, known)]
-    forms = set() if strange else {_form_of(path) for path in parts}
+    forms = set() if strange else {form_of(path) for path in parts}
     names: dict[tuple[int, int], list[str]] = {}  # links to one file, whose records would count twice
     if strange:
         problem = f"{folder} contains files that are not part of a table: {shortened(strange)}"
-        findings.error("", f"{problem}. Parts end in {', '.join(form.value for form in known)}.")
+        findings.error("", f"{problem}. Parts end in {', '.join(form.ending for form in known)}.")
     elif len(forms) > 1:
         findings.error("", f"{folder} holds more than one form of this table. Keep one.")
     elif not parts:
@@ -166,11 +149,7 @@ def _parts_of(folder: Path, findings: FindingsOf, known: _Forms) -> TableFiles |
 
 
 def _has_known_ending(path: Path, known: _Forms) -> bool:
-    return any(path.name.endswith(form.value) for form in known)
-
-
-def _form_of(path: Path) -> TableForm:
-    return next(form for form in TableForm if path.name.endswith(form.value))
+    return any(path.name.endswith(form.ending) for form in known)
 
 
 def batches_of(
@@ -182,10 +161,7 @@ def batches_of(
     `misshapen_lines` before the batch that they would have been in comes out.
     """
     try:
-        if form is TableForm.PARQUET:
-            yield from _parquet_batches(path, columns, findings)
-        else:
-            yield from _text_batches(path, columns, findings, misshapen_lines)
+        yield from form.batches(path, columns, findings, misshapen_lines)
     except (pa.ArrowException, OSError) as error:
         raise_if_the_machine_failed(error)
         findings.error("", why_damaged(path, error))
@@ -201,84 +177,5 @@ def why_damaged(path: Path, error: Exception, name: str | None = None) -> str:
 
 def columns_of(path: Path) -> list[str]:
     """The names of a file's columns. Raises OSError or an ArrowException if the file can't be read."""
-    is_parquet = path.name.endswith(TableForm.PARQUET.value)
-    return list(schema_of(path).names) if is_parquet else header_of(path)
-
-
-def _parquet_batches(path: Path, columns: tuple[str, ...], findings: FindingsOf) -> Iterator[pa.RecordBatch]:
-    """The columns of a Parquet file as text, batch by batch."""
-    with opened_parquet(path) as file:
-        names = file.schema_arrow.names
-        missing = [column for column in columns if names.count(column) != 1]
-        if missing:
-            findings.error("", f"columns missing or repeated: {shortened(missing, len(columns))}.")
-            return
-        types = {name: file.schema_arrow.field(name).type for name in columns}
-        strange = {name: kind for name, kind in types.items() if not _is_readable(kind)}
-        for name, kind in strange.items():
-            findings.error(name, f"has the type {kind}. Give text or integers.")
-        if strange:
-            return
-        rows = rows_of_parquet(file)
-        for batch in file.iter_batches(columns=list(columns)):
-            rows -= len(batch)
-            yield pa.record_batch([_as_bytes(batch.column(name)) for name in columns], names=list(columns))
-        if rows:
-            raise pa.ArrowInvalid("the number of rows differs from the one in the footer")
-
-
-def _is_readable(column_type: pa.DataType) -> bool:
-    values = column_type.value_type if pa.types.is_dictionary(column_type) else column_type
-    return pa.types.is_integer(values) or is_text(values)
-
-
-def _as_bytes(column: pa.Array) -> pa.Array:
-    """Integers unchanged, and every kind of text as bytes.
-
-    Bytes that are not UTF-8 are not digits either.
-    """
-    decoded = column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
-    return decoded.cast(pa.binary()) if is_text(decoded.type) else decoded
-
-
-def _text_batches(
-    path: Path, columns: tuple[str, ...], findings: FindingsOf, misshapen_lines: list[int]
-) -> Iterator[pa.RecordBatch]:
-    """The columns of a delimited file, batch by batch. Lines of a wrong shape are listed instead."""
-    header = header_of(path)
-    missing = [column for column in columns if header.count(column) != 1]
-    if missing:
-        cause = header_mistake(SEPARATOR.join(header), columns)
-        problem = cause or f"columns missing or repeated: {shortened(missing, len(columns))}. "
-        findings.error("line 1", f"{problem}The header must hold {SEPARATOR.join(columns)}, in any order.")
-        return
-
-    before = 1  # lines, with the header
-
-    def remember(row: pa.csv.InvalidRow) -> str:
-        misshapen_lines.append(before + row.number)
-        return "skip"
-
-    names = [str(position) for position in range(len(header))]
-    wanted = [str(header.index(column)) for column in columns]
-    for block in whole_lines(path):
-        # rows passed to `remember` must be UTF-8; Latin-1 makes every byte a character, but no new digit
-        text = block if block.isascii() else block.decode("latin-1").encode()
-        table = pa.csv.read_csv(
-            pa.BufferReader(text),
-            # one thread, this one: another that holds `remember` while Python ends would abort the process
-            pa.csv.ReadOptions(use_threads=False, block_size=len(text) + 1, column_names=names),
-            pa.csv.ParseOptions(
-                delimiter=SEPARATOR, quote_char=False, double_quote=False, ignore_empty_lines=False,
-                invalid_row_handler=remember,
-            ),
-            pa.csv.ConvertOptions(
-                include_columns=wanted, column_types=dict.fromkeys(wanted, pa.binary()), null_values=[]
-            ),
-        )  # fmt: skip
-        before += block.count(b"\n")
-        yield from table.rename_columns(list(columns)).to_batches()
-    if misshapen_lines:
-        lines = shortened(f"line {line}" for line in misshapen_lines)
-        rule = f"a row must have {len(header)} fields separated by {SEPARATOR}, as the header has"
-        findings.error("", f"{rule}: {lines}.")
+    columns = form_of(path).columns_of(path, SEPARATOR)
+    return columns if isinstance(columns, list) else list(columns.names)

@@ -11,15 +11,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.parquet
 
 from safetab.foundation.failures import raise_if_the_machine_failed
 from safetab.foundation.findings import Checked, FindingsOf, shortened
-from safetab.foundation.parquet_facts import opened_parquet, rows_of_parquet, schema_of
 from safetab.inputs.readers.delimited import SEPARATOR, header_mistake, wrong_columns
 from safetab.inputs.readers.digit_columns import is_text
-from safetab.inputs.readers.table_files import TableFiles, TableForm, find_table, why_damaged
-from safetab.inputs.readers.text_tables import LONGEST_LINE, blank_lines_inside, header_of, lines_of_text
+from safetab.inputs.readers.forms.table_form import TableForm
+from safetab.inputs.readers.table_files import TableFiles, find_table, why_damaged
 from safetab.model.products.all_products import PRODUCTS
 from safetab.model.products.record import RecordLayout
 
@@ -46,16 +44,15 @@ _KINDS = {
 
 @dataclass(frozen=True, slots=True)
 class TypedColumns:
-    """The columns of a Parquet file or a table, with the kind of their values."""
+    """The columns of a typed file or a table, with the kind of their values."""
 
     names: tuple[str, ...]
     kinds: Mapping[str, str | None]  # None for a column without values
 
 
-def _typed_columns(path: Path) -> TypedColumns:
-    """The columns of a Parquet file. Raises OSError or an ArrowException if it can't be read."""
-    schema = schema_of(path)
-    return TypedColumns(tuple(schema.names), {field.name: kind_of(field.type) for field in schema})
+def _typed_columns(schema: pa.Schema) -> TypedColumns:
+    kinds = {field.name: kind_of(field.type) for field in schema}
+    return TypedColumns(tuple(schema.names), kinds)
 
 
 def kind_of(column_type: pa.DataType) -> str | None:
@@ -131,17 +128,11 @@ def _likely_other(names: Sequence[str], record: RecordLayout) -> str:
     return "" if likely is None else f" These look like {likely} records."
 
 
-MOST_ROWS_LISTED = 100
-"""How many rows the confidential log lists for each rule. It also says how many there are in all."""
-
 REASON_IS_LOGGED = "The confidential log has the reason."
 """The end of a finding whose reason may quote a record."""
 
 PATTERN_CHARACTERS = frozenset("*?[]{}")
 """What other programs read as a pattern in a path."""
-
-_TEXT_BYTES_OF_A_RECORD = 78
-_ZIPPED_BYTES_OF_A_RECORD = _TEXT_BYTES_OF_A_RECORD // 10
 
 
 def record_file_names(data: Path, record: RecordLayout) -> Checked[TableFiles]:
@@ -163,11 +154,11 @@ def find_record_files(data: Path, record: RecordLayout, threads: int = 1) -> Che
     findings = FindingsOf(record.table)
     if files is None:
         return named
-    if files.form is TableForm.PARQUET:
+    if files.form.has_types:
         found = []
         for path in files.parts:
             with suppress(pa.ArrowException, OSError):  # the check of the part itself reports it
-                found.append(_typed_columns(path))
+                found.append(_typed_columns(files.form.columns_of(path, SEPARATOR)))
         check_same_kinds(found, record, findings)
     errors = [*named.findings, *findings.findings]
     rows = 0
@@ -190,74 +181,29 @@ def readable_record_files(data: Path, record: RecordLayout) -> TableFiles | None
 def number_of_records(files: TableFiles) -> int:
     """How many records there are, before a row is read.
 
-    The number is exact for Parquet, and for text that was checked. Otherwise it is an estimate from
-    the sizes of the files.
+    The number is exact if columns have types or the files were checked. Otherwise it is an estimate
+    from the sizes of the files.
     """
     if files.rows is not None:
         return files.rows
-    if files.form is TableForm.PARQUET:
-        return sum(pa.parquet.read_metadata(path).num_rows for path in files.parts)
-    of_record = _ZIPPED_BYTES_OF_A_RECORD if files.form.value.endswith(".gz") else _TEXT_BYTES_OF_A_RECORD
-    return sum(path.stat().st_size for path in files.parts) // of_record
-
-
-def columns_in_order(path: Path, record: RecordLayout) -> tuple[str, ...]:
-    """The columns of a text file in their order, or that of the record if the header is wrong."""
-    header = header_of(path, record.separator_in(path.name))
-    return tuple(header) if sorted(header) == sorted(record.columns) else record.columns
+    return files.form.about_rows(files.parts)
 
 
 def _checked_rows(path: Path, form: TableForm, record: RecordLayout, findings: FindingsOf, threads: int) -> int:
     """How many rows a part has, by its bytes. Problems go to the findings."""
     try:
         _check_columns(path, form, record, findings)
-        if form is TableForm.PARQUET:
-            with opened_parquet(path) as file:
-                return rows_of_parquet(file)
-        return 0 if findings.has_errors else _rows_of_text(path, findings, threads)
+        return form.rows_of(path, findings, threads)
     except (pa.ArrowException, OSError) as error:
         raise_if_the_machine_failed(error)
         findings.error("", why_damaged(path, error))
     return 0
 
 
-def _rows_of_text(path: Path, findings: FindingsOf, threads: int) -> int:
-    """The number of rows of a delimited file, by its line ends."""
-    lines = lines_of_text(path, threads)
-    if lines.has_overlong_line:
-        report_overlong_line(findings)
-    elif lines.has_blank_line_inside:
-        count, first = blank_lines_inside(path, MOST_ROWS_LISTED)
-        where = f"{path.name}, line {shortened(first, MOST_ROWS_LISTED)}"
-        more = f" and {count - len(first):,} more" if count > len(first) else ""
-        report_blank_lines(count, where + more, findings)
-    elif lines.has_stray_return:
-        report_stray_return(findings)
-    return lines.rows
-
-
-def report_overlong_line(findings: FindingsOf) -> None:
-    """Report a line that is too long to be a row."""
-    findings.error("", f"a line has more than {LONGEST_LINE:,} bytes. Look for zeros or missing line ends.")
-
-
-def report_stray_return(findings: FindingsOf) -> None:
-    """Report a carriage return inside a line."""
-    advice = "End lines with a line feed, or with a carriage return and a line feed."
-    findings.error("", f"a carriage return is inside a line. {advice}")
-
-
-def report_blank_lines(count: int, where: str, findings: FindingsOf) -> None:
-    """Report blank lines that something follows. `where` is for the confidential log only."""
-    findings.error("", f"blank lines are only allowed at the end: {count:,} inside.", where)
-
-
 def unreadable(part: str | None, form: TableForm | None) -> str:
     """The sentence about records read only in part, with the file at fault if it is known."""
     of_part = "" if part is None else f"{part}: "
-    why = "damaged, or not what its ending says."
-    if form not in {TableForm.PARQUET, None}:
-        why = "damaged, not what its ending says, or lines that end in different ways."
+    why = TableForm.damage if form is None else form.damage
     return f"{of_part}it can't be read: {why} {REASON_IS_LOGGED}"
 
 
@@ -272,8 +218,9 @@ def _has_columns(path: Path, form: TableForm, record: RecordLayout) -> bool:
 
 
 def _check_columns(path: Path, form: TableForm, record: RecordLayout, findings: FindingsOf) -> None:
-    if form is TableForm.PARQUET:
-        check_typed_columns(_typed_columns(path), record, findings)
+    separator = record.separator_in(path.name)
+    columns = form.columns_of(path, separator)
+    if isinstance(columns, list):
+        check_header(columns, record, findings, separator)
     else:
-        separator = record.separator_in(path.name)
-        check_header(header_of(path, separator), record, findings, separator)
+        check_typed_columns(_typed_columns(columns), record, findings)

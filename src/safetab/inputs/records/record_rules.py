@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from safetab.foundation.findings import FindingsOf
-from safetab.inputs.records.record_files import MOST_ROWS_LISTED
+from safetab.inputs.readers.forms.table_form import MOST_ROWS_LISTED
 from safetab.model.census.area_levels import Pass
 from safetab.model.census.groups import MOST_ANSWERS
 from safetab.model.products.record import NO_CODE, AreaColumns, CodeColumns, RecordLayout
@@ -15,14 +15,6 @@ from safetab.model.specification.values import Unit
 
 Rule = tuple[str, str]
 """A column, and what its values must be."""
-
-UTF8_RULE: Rule = ("", "a row must be UTF-8 text")
-HEADER_RULE: Rule = ("", "the header may stand only in line 1")
-
-
-def shape_rule(record: RecordLayout) -> Rule:
-    """The rule about the number of fields in a row."""
-    return "", f"a row must have {len(record.columns)} fields"
 
 
 def rule_of(column: RuledColumn) -> Rule:
@@ -85,7 +77,7 @@ class BrokenRules:
     """How many rows break which rule, and where the first of them are."""
 
     def __init__(self, noun: str = "line") -> None:
-        """`noun` is what the numbers count: lines of text files, rows of Parquet files."""
+        """`noun` is what the numbers count: lines of text files, rows of others."""
         self._noun = noun
         self._rows: Counter[Rule] = Counter()
         self._numbers: dict[Rule, dict[str, list[int]]] = {}

@@ -27,8 +27,9 @@ from safetab.model.census.area_levels import Pass
 from safetab.model.census.census import PopulationGroupLevel
 from safetab.model.config.run_config import FamilyConfig, RunConfig, budget_key, measured_levels, threshold_key
 from safetab.model.known_census import DEFAULT_CENSUS, facts_of_2020
-from safetab.model.products.all_products import PRODUCTS
-from safetab.model.products.product import Product, Production, TableFamily, Thresholds
+from safetab.model.products.all_products import PRODUCTS, as_shipped
+from safetab.model.products.product import Product, TableFamily, Thresholds
+from safetab.model.products.shipped_product import Production
 from safetab.model.specification.exact_numbers import decimal_text
 from safetab.model.specification.reading import is_specification
 
@@ -38,9 +39,10 @@ _ROUND = 100
 
 def presets(product: Product = PRODUCTS[0]) -> Mapping[str, str]:
     """The text of a config.json for the product, by preset name; none without a production run."""
-    if product.production is None:
+    production = as_shipped(product).production
+    if production is None:
         return {}
-    text_of = partial(_config_text, product, product.production)
+    text_of = partial(_config_text, product, production)
     return {
         PRODUCTION: text_of(lambda threshold: threshold),
         facts_of_2020.ROUNDED: text_of(lambda threshold: -(-threshold // _ROUND) * _ROUND),
@@ -57,16 +59,17 @@ def _config_text(product: Product, production: Production, rounded: Callable[[in
     keys = dict(facts_of_2020.FIRST_KEYS)
     for family, level in measured_levels(product, DEFAULT_CENSUS.levels):
         keys[budget_key(product, family, level)] = production.of_level(family, level).budget
-    if product.stage_1_key is not None and production.choices.stage_1 is not None:
-        keys[product.stage_1_key] = production.choices.stage_1
+    shipped = as_shipped(product)
+    if shipped.stage_1_key is not None and production.choices.stage_1 is not None:
+        keys[shipped.stage_1_key] = production.choices.stage_1
     for family in product.families:
         thresholds = {}
         for level in DEFAULT_CENSUS.levels:
             given = production.of_level(family, level).thresholds
             thresholds[threshold_key(level)] = [rounded(threshold) for threshold in given]
-        keys[product.family_keys[family.name].thresholds] = thresholds
-    if product.suppression_key is not None:
-        keys[product.suppression_key] = production.choices.suppress_chance
+        keys[shipped.family_keys[family.name].thresholds] = thresholds
+    if shipped.suppression_key is not None:
+        keys[shipped.suppression_key] = production.choices.suppress_chance
     return text_of_keys(keys | facts_of_2020.LAST_KEYS)
 
 

@@ -10,6 +10,7 @@ from fractions import Fraction
 from safetab.model.census.area_levels import Pass
 from safetab.model.census.census import Census, PopulationGroupLevel
 from safetab.model.privacy_definition import PrivacyDefinition
+from safetab.model.products.all_products import as_shipped
 from safetab.model.products.product import Product, TableFamily, Thresholds
 from safetab.model.specification.values import Specification
 
@@ -92,10 +93,11 @@ class RunConfig:
 
 def budget_key(product: Product, family: TableFamily, level: PopulationGroupLevel) -> str:
     """The key of the budget of a table family at a level."""
-    if family.name not in product.family_keys:
+    keys = as_shipped(product).family_keys
+    if family.name not in keys:
         return f"privacy.levels, {family.name}: {level.iterations.name} at {level.geography.label}"
     geography = level.geography.label.lower().replace("-", "_")
-    return f"{product.family_keys[family.name].budget_prefix}_level_{level.iterations.number}_{geography}"
+    return f"{keys[family.name].budget_prefix}_level_{level.iterations.number}_{geography}"
 
 
 def threshold_key(level: PopulationGroupLevel) -> str:

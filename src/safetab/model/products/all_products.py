@@ -6,10 +6,18 @@ import re
 from collections.abc import Iterable, Mapping
 
 from safetab.model.products.product import Line, Product
-from safetab.model.products.safetab_h.safetab_h import SAFETAB_H
-from safetab.model.products.safetab_p.safetab_p import SAFETAB_P
+from safetab.model.products.safetab_h.safetab_h import HOUSEHOLDS_AS_SHIPPED, SAFETAB_H
+from safetab.model.products.safetab_p.safetab_p import PERSONS_AS_SHIPPED, SAFETAB_P
+from safetab.model.products.shipped_product import ShippedProduct
 
 PRODUCTS = (SAFETAB_P, SAFETAB_H)
+_AS_SHIPPED = {SAFETAB_P: PERSONS_AS_SHIPPED, SAFETAB_H: HOUSEHOLDS_AS_SHIPPED}
+_NOTHING = ShippedProduct()
+
+
+def as_shipped(product: Product) -> ShippedProduct:
+    """What a shipped product has beside its specification; nothing, if it is not shipped."""
+    return _AS_SHIPPED.get(product, _NOTHING)
 
 
 def product_named(name: str | None) -> Product:
@@ -26,15 +34,16 @@ def product_of_keys(keys: Iterable[str], otherwise: Product = PRODUCTS[0]) -> Pr
 
 def _keys_of(product: Product, keys: Iterable[str]) -> tuple[str, ...]:
     """The keys that only configurations of this product have."""
-    own = {product.stage_1_key, product.suppression_key}
-    own |= {of_family.thresholds for of_family in product.family_keys.values()}
+    shipped = as_shipped(product)
+    own = {shipped.stage_1_key, shipped.suppression_key}
+    own |= {of_family.thresholds for of_family in shipped.family_keys.values()}
     given = tuple(keys)
     return budget_keys_of(product, given) + tuple(key for key in given if key in own)
 
 
 def budget_keys_of(product: Product, keys: Iterable[str]) -> tuple[str, ...]:
     """The keys that are budgets of the product."""
-    prefixes = tuple(f"{of_family.budget_prefix}_level_" for of_family in product.family_keys.values())
+    prefixes = tuple(f"{of_family.budget_prefix}_level_" for of_family in as_shipped(product).family_keys.values())
     return tuple(key for key in keys if key.startswith(prefixes))
 
 

@@ -1,4 +1,4 @@
-"""A statistical product as data: its tables, its record, its questions, and what 2020 chose for it."""
+"""A statistical product as data: its tables, its record, and its questions."""
 
 from __future__ import annotations
 
@@ -13,9 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from safetab.model.census.census import PopulationGroupLevel
 from safetab.model.products.record import RecordLayout
-from safetab.model.specification.values import Choice, Privacy
 
 Label = str | int
 
@@ -274,30 +272,6 @@ class TableFileLayout:
 
 
 @dataclass(frozen=True, slots=True)
-class FamilyKeys:
-    """How config.json spells a family's budgets and thresholds."""
-
-    budget_prefix: str
-    thresholds: str
-
-
-@dataclass(frozen=True, slots=True)
-class Production:
-    """The choices of the 2020 production run, and the thresholds that it gave to levels without a budget."""
-
-    choices: Privacy
-    untabulated: tuple[int, ...]
-
-    def of_level(self, family: TableFamily, level: PopulationGroupLevel) -> Choice:
-        """The 2020 values of a level."""
-        label, group = level.geography.label, level.iterations.name.casefold()
-        for choice in self.choices.levels:
-            if family.name in choice.tables and label in choice.areas and group in choice.groups:
-                return choice
-        return Choice((), (), (), Fraction(0), self.untabulated[: len(family.finer)])
-
-
-@dataclass(frozen=True, slots=True)
 class PublishedReference:
     """What another release cost, to compare losses with: docs/privacy.md#reference."""
 
@@ -323,12 +297,7 @@ class Product:
     adding_up: str  # what to beware of when its numbers are added up
     totals_table: str | None = None  # the public file of the totals that select
     reference: PublishedReference | None = None
-    # what only the Census Bureau has: table files, its 2020 run, and how config.json spells keys
     files: tuple[TableFileLayout, ...] = ()
-    production: Production | None = None
-    family_keys: Mapping[str, FamilyKeys] = field(default_factory=lambda: MappingProxyType({}))
-    stage_1_key: str | None = None  # of the share of stage 1, if there is one
-    suppression_key: str | None = None  # of the chance that an empty group is suppressed
 
     def __post_init__(self) -> None:
         """Raises ValueError if two numbers could share a noise address or a value could be in two cells."""

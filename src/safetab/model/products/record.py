@@ -11,7 +11,6 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import prod
-from zlib import crc32
 
 from safetab.model.census.groups import MOST_ANSWERS, Classification
 from safetab.model.products.record_field import RuledColumn
@@ -19,11 +18,6 @@ from safetab.model.specification.values import CodeList, Specification, Unit
 
 NO_CODE = "Null"
 """What a column of codes says if it has none."""
-_INTEGERS = {"True": 1, "False": 0, NO_CODE: 0}
-_SUM_END = 2**21  # the fingerprint multiplies by less than 2^40, and stays below 2^61
-_HASH_END = 2**16  # of a text that is in no public list, in a fingerprint
-AREA_DIGITS_END = 2**15
-"""An area's number is two digits of this base in a fingerprint."""
 SHORT_VALUE = 8
 """How many bytes a value of a text file has that is a key of one word."""
 WRONG, RESIDUAL = -1, -2
@@ -134,8 +128,7 @@ class RecordLayout:
     """The layout of a confidential record: its file, its columns in order, and its attribute.
 
     The attribute is one number. Its parts, each counted from the lowest value, are the digits of a
-    mixed-radix number. `fields` are the columns of a specification. Raises ValueError if the integers
-    of a record are too large for a fingerprint.
+    mixed-radix number. `fields` are the columns of a specification.
     """
 
     table: str  # the name of the file or folder, without its ending
@@ -155,18 +148,6 @@ class RecordLayout:
     missing: frozenset[str] = frozenset()  # the texts that say nothing
     separator: str | None = "|"  # of text files; None: that of the file's ending
     takes_csv: bool = False  # whether text files may end in .csv
-
-    def __post_init__(self) -> None:
-        if self.fields:
-            total = 2 * AREA_DIGITS_END + sum(map(self._places, self.columns))
-        else:
-            spelled = sum(one.bounds[1] for one in self.ruled if one.digits is None)
-            total = spelled + sum(10**width - 1 for width in self.digits.values())
-        if total >= _SUM_END:
-            raise ValueError(
-                f"{self.table}: the integers of a record's columns may add up to {total:,}, and a fingerprint needs"
-                f" less than {_SUM_END:,}. Give the columns fewer digits, or divide a list among two columns."
-            )
 
     @property
     def counted(self) -> str:
@@ -253,60 +234,6 @@ class RecordLayout:
         own = {column.column: column.digits for column in self.checked}
         return areas | {name: digits for name, digits in (codes | own).items() if digits is not None}
 
-    def integer_of(self, column: str, text: str | None) -> int:
-        """A value's integer in a fingerprint: the number that its digits spell, or its place in a list.
-
-        Raises ValueError, which quotes the value, if no checked record may have it.
-        """
-        if column in self.fields:
-            return self._integer_of_field(column, text)
-        return _INTEGERS[text] if text in _INTEGERS else int(text or "")
-
-    @cached_property
-    def needs_no_integer(self) -> frozenset[str]:
-        """The columns that a fingerprint knows by the number of the area alone."""
-        if not isinstance(self.area, ListedAreas):
-            return frozenset()
-        counted = {part.column for part in self.attribute}.union(name for name, _ in self.code_columns)
-        return frozenset(self.area.columns) - counted
-
-    @cached_property
-    def _places_of_codes(self) -> Mapping[str, Mapping[str, int]]:
-        """The place of each code, and of answers that are not stated, by column; lists of answers have none."""
-        lists = {name: codes for name, codes in reversed(self.code_columns) if codes.separator is None}
-        texts = {name: sorted({*(codes.listed or ()), *codes.residual}) for name, codes in lists.items()}
-        return {name: {text: place for place, text in enumerate(listed, start=1)} for name, listed in texts.items()}
-
-    def _places(self, column: str) -> int:
-        """How many integers a field's values have in a fingerprint, or 0 if its texts are hashed."""
-        if column not in self.fields or column in self.needs_no_integer:
-            return 0
-        if column in self._places_of_codes:
-            return len(self._places_of_codes[column]) + 1
-        values = self.fields[column].values
-        return values if values <= _HASH_END else 0
-
-    @cached_property
-    def _hash_end(self) -> int:
-        """The end of the hashes of texts that are in no list: they leave the others room."""
-        known = sum(map(self._places, self.columns)) + 2 * AREA_DIGITS_END
-        hashed = sum(not self._places(column) for column in self.columns)
-        return min(_HASH_END, max(1, (_SUM_END - known - 1) // max(hashed, 1)))
-
-    def _integer_of_field(self, column: str, text: str | None) -> int:
-        number: int | None
-        if column in self._places_of_codes:
-            codes = dict(reversed(self.code_columns))[column]
-            is_missing = text is None or text in codes.missing
-            number = 0 if is_missing else self._places_of_codes[column].get(str(text)[: codes.first])
-        elif self._places(column):
-            number = self.fields[column].number_of(text)
-        else:
-            number = crc32((text or "").encode("utf-8", errors="replace")) % self._hash_end
-        if number is None:
-            raise ValueError(f"{text!r} is absent or not in the list")
-        return number
-
 
 def record_layout_of(
     spec: Specification, codes: Mapping[str, Collection[str]], areas: Sequence[tuple[str, ...]]
@@ -314,8 +241,7 @@ def record_layout_of(
     """The layout of a specification's records.
 
     `codes` are the valid codes of each classification by its name; `areas` are the keys of the table
-    of areas, sorted as UTF-8 column by column. Both may be empty, if only a release is read. Raises
-    ValueError if the record has too many values for a fingerprint.
+    of areas, sorted as UTF-8 column by column. Both may be empty, if only a release is read.
     """
     given, missing = spec.records, frozenset(spec.records.missing)
     fields = {one.name: RuledColumn(one, missing) for one in given.fields}

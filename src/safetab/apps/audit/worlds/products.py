@@ -25,6 +25,7 @@ from safetab.apps.audit.worlds import public_files as files
 from safetab.apps.audit.worlds.configuration import GAMMA, config_of_one_level, thresholds_of_noise_world, usual_config
 from safetab.model.census.groups import GroupLevel
 from safetab.model.privacy_definition import PrivacyDefinition
+from safetab.model.products.all_products import as_shipped
 from safetab.model.products.product import Product
 from safetab.model.products.safetab_h.safetab_h import HOUSEHOLD_TYPES, SAFETAB_H, TENURES
 from safetab.model.products.safetab_p.safetab_p import SAFETAB_P
@@ -162,8 +163,9 @@ def _write_large(product: Product, budgets: Mapping[str, float], folder: Path) -
     fills_all_groups, *_ = _MADE_UP[product].population
     crowd = [replace(fills_all_groups, block=files.OTHER_BLOCK)] * files.LARGE_CROWD
     changes: dict[str, Any] = {"state_filter_us": ["44"]}
-    if product.suppression_key is not None:
-        changes[product.suppression_key] = 0.9
+    suppression_key = as_shipped(product).suppression_key
+    if suppression_key is not None:
+        changes[suppression_key] = 0.9
     config = config_of_one_level(product.name, "TRACT", budgets, **changes)
     blocks = files.blocks_of_large_level()
     return files.write_world(product, folder, crowd, config, files.WorldLists(), blocks)
@@ -177,7 +179,8 @@ def _write_noisy(
     crowded = [replace(made.population[0], block=block) for block in files.CROWDED_BLOCKS_OF_NOISE]
     crowds = files.crowds_of_noise_world(lists, made.crowd_kinds)
     records = (*made.population, *crowded * files.CROWD, *crowds)
-    unsuppressed = {} if product.suppression_key is None else {product.suppression_key: 0}
+    suppression_key = as_shipped(product).suppression_key
+    unsuppressed = {} if suppression_key is None else {suppression_key: 0}
     thresholds = thresholds_of_noise_world(product.name)
     config = usual_config(product.name, **unsuppressed, **thresholds, **changes)
     blocks = files.blocks_of_noise_world(tracts, lists)

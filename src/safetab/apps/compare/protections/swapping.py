@@ -27,12 +27,11 @@ from safetab.apps.compare.protections.protection import Floats, Known, Windows, 
 from safetab.apps.compare.tables.exact_tables import Int64s
 from safetab.counting.local.listed_areas import area_numbers_of
 from safetab.counting.local.records import ValueBatch, ValueColumn, batches_of, rows_of
-from safetab.counting.local.text import text_batches
 from safetab.foundation.arrays import find_sorted
 from safetab.foundation.findings import Finding, InvalidInput, Severity, require_none
 from safetab.foundation.parquet_facts import opened_parquet
 from safetab.inputs.readers.digit_columns import is_text
-from safetab.inputs.readers.table_files import TableForm
+from safetab.inputs.readers.forms.all_forms import PARQUET
 from safetab.inputs.records.record_files import PERSON_HOUSEHOLD_FILE, record_file_names
 from safetab.model.census.area_levels import AreaKind, Pass
 from safetab.model.census.areas import NO_ENTITY, Areas
@@ -314,7 +313,7 @@ def _trait_numbers(batch: ValueBatch, layout: RecordLayout, number_of: dict[str,
 def _batches(data: Path, layout: RecordLayout) -> Iterator[ValueBatch]:
     """All records in order."""
     files = record_file_names(data, layout).require()
-    return chain.from_iterable((batches_of if files.form is TableForm.PARQUET else text_batches)(files, layout))
+    return chain.from_iterable(batches_of(files, layout))
 
 
 def _as_stored(column: ValueColumn) -> pa.Array:
@@ -355,4 +354,4 @@ def _write_moved(data: Path, folder: Path, layout: RecordLayout, moves_to: Int64
             raise InvalidInput.about(folder.name, f"has more rows than {PERSON_HOUSEHOLD_FILE} has households.")
         numbers = np.where(own == NO_ENTITY, _area_numbers(batch, layout), own)
         columns = {name: _as_stored(column) for name, column in batch.items()} | _area_texts(numbers, layout)
-        pa.parquet.write_table(pa.table(columns), folder / f"{part:06d}{TableForm.PARQUET.value}")
+        pa.parquet.write_table(pa.table(columns), folder / f"{part:06d}{PARQUET.ending}")

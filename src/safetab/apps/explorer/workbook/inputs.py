@@ -20,6 +20,7 @@ from safetab.model.census.area_levels import Pass
 from safetab.model.census.census import Census, PopulationGroupLevel
 from safetab.model.config.run_config import budget_key, threshold_key
 from safetab.model.privacy_definition import PrivacyDefinition
+from safetab.model.products.all_products import as_shipped
 from safetab.model.products.safetab_p.safetab_p import SAFETAB_P
 
 FIRST_LEVEL = 13
@@ -235,19 +236,20 @@ def write_config(workbook: Workbook, inputs: Inputs, base: str, styles: Styles) 
 
 def _values(inputs: Inputs) -> dict[str, _Value]:
     """The values that follow the inputs, by the keys of config.json."""
-    assert SAFETAB_P.stage_1_key is not None
-    assert SAFETAB_P.suppression_key is not None
+    shipped = as_shipped(SAFETAB_P)
+    assert shipped.stage_1_key is not None
+    assert shipped.suppression_key is not None
     numbers = {
         inputs.answers_key: inputs.answers,
-        SAFETAB_P.stage_1_key: inputs.gamma,
-        SAFETAB_P.suppression_key: inputs.suppression_chance,
+        shipped.stage_1_key: inputs.gamma,
+        shipped.suppression_key: inputs.suppression_chance,
         **{budget_key(SAFETAB_P, _FAMILY, cells.level): cells.budget for cells in inputs.levels},
     }
     thresholds = {threshold_key(cells.level): live.listed_with_commas(cells.thresholds) for cells in inputs.levels}
     return {
         "privacy_defn": ('"', inputs.definition, '"'),
         **{key: ("", live.number_text(number), "") for key, number in numbers.items()},
-        SAFETAB_P.family_keys[_FAMILY.name].thresholds: {key: ("[", text, "]") for key, text in thresholds.items()},
+        shipped.family_keys[_FAMILY.name].thresholds: {key: ("[", text, "]") for key, text in thresholds.items()},
     }
 
 

@@ -29,6 +29,7 @@ from safetab.inputs.tuning.tuning import PRODUCTION, presets
 from safetab.model.census.census import PopulationGroupLevel
 from safetab.model.census.groups import CharacteristicIteration, GroupLevel, GroupList, PublicLists
 from safetab.model.config.run_config import CONFIG_FILE, ReaderKind, budget_key, measured_levels, threshold_key
+from safetab.model.products.all_products import as_shipped
 from safetab.model.products.bureau_columns import RACE, RACE_COLUMNS
 from safetab.model.products.safetab_h.safetab_h import HOUSEHOLD_TYPE, SAFETAB_H, TENURE
 from safetab.model.products.safetab_p.safetab_p import PERSONS, SAFETAB_P
@@ -183,7 +184,7 @@ def write_household_parameters(folder: Path, parameters: Path) -> None:
         if path.name != CONFIG_FILE:
             shutil.copyfile(path, folder / path.name)
     config = json.loads((parameters / CONFIG_FILE).read_text(encoding="utf-8"))
-    thresholds = config[SAFETAB_P.family_keys[PERSONS.name].thresholds]
+    thresholds = config[as_shipped(SAFETAB_P).family_keys[PERSONS.name].thresholds]
     measured = measured_levels(SAFETAB_H, US.levels)
     # people without a budget have households without one
     measured_people = {level for level in US.levels if config[budget_key(SAFETAB_P, PERSONS, level)]}
@@ -192,11 +193,12 @@ def write_household_parameters(folder: Path, parameters: Path) -> None:
         for family, level in measured
     }
     first_thresholds = {level: of_level[:1] for level, of_level in thresholds.items()}
+    of_keys = as_shipped(SAFETAB_H).family_keys
     of_households = {
         **{key: config[key] for key in _SHARED_KEYS.split()},
         **budgets,
-        SAFETAB_H.family_keys[HOUSEHOLD_TYPE.name].thresholds: thresholds,
-        SAFETAB_H.family_keys[TENURE.name].thresholds: first_thresholds,
+        of_keys[HOUSEHOLD_TYPE.name].thresholds: thresholds,
+        of_keys[TENURE.name].thresholds: first_thresholds,
     }
     write_lines(folder / CONFIG_FILE, [json.dumps(of_households, indent=2)])
 

@@ -15,7 +15,7 @@ from safetab.foundation.findings import Checked, Finding, FindingsOf
 from safetab.inputs.bureau import grfc
 from safetab.inputs.bureau.cef.layout import OID_DIGITS
 from safetab.inputs.readers.digit_columns import Digits
-from safetab.inputs.readers.table_files import TableForm
+from safetab.inputs.readers.forms.all_forms import TEXT
 from safetab.inputs.records.cef.lines import Int32s, Int64s, find_oids, long_numbers, spread_fields
 from safetab.model.census.areas import Areas
 from safetab.model.us.block_areas import Blocks, areas_of_blocks
@@ -60,8 +60,7 @@ def read_cef_geography(paths: Iterable[Path], states: Iterable[str]) -> Checked[
     wanted = [int(state) for state in states]
     for path in paths:
         file_findings = FindingsOf(path.name)
-        form = TableForm.GZIPPED_TEXT if path.name.endswith(".gz") else TableForm.TEXT
-        for digits in grfc.digits_of_file(path, form, grfc.GEOGRAPHY_DIGITS, file_findings, _OID_RULE, _oid_numbers):
+        for digits in grfc.digits_of_file(path, TEXT, grfc.GEOGRAPHY_DIGITS, file_findings, _OID_RULE, _oid_numbers):
             chosen = np.isin(digits["TABBLKST"], wanted)
             kept = {name: numbers[chosen] for name, numbers in digits.items()}
             parts.append(grfc.geography_of(kept))

@@ -17,6 +17,7 @@ from safetab.foundation.findings import Finding, FindingsOf, shortened
 from safetab.inputs.bureau.cef import layout
 from safetab.inputs.bureau.cef.layout import COUNTS, GROUP_QUARTERS, HOUSING_UNIT, LineLayout, Ranges
 from safetab.inputs.bureau.cef.reader_file import StateFiles
+from safetab.inputs.readers.forms.table_form import MOST_ROWS_LISTED
 from safetab.inputs.readers.table_files import why_damaged
 from safetab.inputs.records.cef.geography import BlockOids
 from safetab.inputs.records.cef.lines import (
@@ -30,7 +31,6 @@ from safetab.inputs.records.cef.lines import (
     lines_of,
     long_numbers,
 )
-from safetab.inputs.records.record_files import MOST_ROWS_LISTED
 from safetab.inputs.records.record_rules import BrokenRules, Rule, after_no_code_rule
 from safetab.model.products.bureau_columns import CODE_COLUMNS, RACE_CODES, RACE_COLUMNS
 from safetab.model.products.record import RecordLayout

@@ -10,14 +10,8 @@ from fractions import Fraction
 from types import MappingProxyType
 
 from safetab.model.products.bureau_columns import SETS_OF_RACES, bureau_record, shipped_specification
-from safetab.model.products.product import (
-    FamilyKeys,
-    FileRow,
-    Production,
-    PublishedReference,
-    TableFamily,
-    TableFileLayout,
-)
+from safetab.model.products.product import FileRow, PublishedReference, TableFamily, TableFileLayout
+from safetab.model.products.shipped_product import FamilyKeys, Production, ShippedProduct
 from safetab.model.products.specified import product_of
 
 HOUSEHOLD_TYPES = 5
@@ -53,11 +47,6 @@ SAFETAB_H = replace(
     _COMPILED,
     families=_FAMILIES,
     files=tuple(TableFileLayout(folder, (f"{folder[:2].upper()}_DATA_CELL",)) for folder in _FOLDERS),
-    production=Production(_SPECIFICATION.privacy, untabulated=(971, 4_971, 19_971)),
-    family_keys={
-        HOUSEHOLD_TYPE.name: FamilyKeys("privacy_budget_h_t3", "thresholds_h_t3"),
-        TENURE.name: FamilyKeys("privacy_budget_h_t4", "thresholds_h_t4"),
-    },
     reference=PublishedReference(
         "2020 Detailed DHC-B",
         Fraction("8.895302"),
@@ -67,4 +56,12 @@ SAFETAB_H = replace(
     ),
     counts="how many households there are whose householder is in the group, and, for groups with more people, by"
     " household type and by tenure",
+)
+
+HOUSEHOLDS_AS_SHIPPED = ShippedProduct(
+    production=Production(_SPECIFICATION.privacy, untabulated=(971, 4_971, 19_971)),
+    family_keys={
+        HOUSEHOLD_TYPE.name: FamilyKeys("privacy_budget_h_t3", "thresholds_h_t3"),
+        TENURE.name: FamilyKeys("privacy_budget_h_t4", "thresholds_h_t4"),
+    },
 )

@@ -12,7 +12,8 @@ from types import MappingProxyType
 
 from safetab.model.products.attributes import Attribute
 from safetab.model.products.bureau_columns import SETS_OF_RACES, bureau_record, shipped_specification
-from safetab.model.products.product import FamilyKeys, FileRow, Production, PublishedReference, Shape, TableFileLayout
+from safetab.model.products.product import FileRow, PublishedReference, Shape, TableFileLayout
+from safetab.model.products.shipped_product import FamilyKeys, Production, ShippedProduct
 from safetab.model.products.specified import product_of
 
 OLDEST_AGE = 115
@@ -63,10 +64,6 @@ SAFETAB_P = replace(
         replace(_LAST_AGE, description=_OLDEST),
     ),
     files=(TableFileLayout("t1", ()), TableFileLayout("t2", ("AGESTART", "AGEEND", "SEX"))),
-    production=Production(_SPECIFICATION.privacy, untabulated=(4_971, 19_971, 149_971)),
-    family_keys={PERSONS.name: FamilyKeys("privacy_budget_p", "thresholds_p")},
-    stage_1_key="privacy_budget_p_stage_1_fraction",
-    suppression_key="zero_suppression_chance",
     reference=PublishedReference(
         "2020 Detailed DHC-A",
         Fraction("4.944"),
@@ -75,4 +72,11 @@ SAFETAB_P = replace(
         " group privacy, the generic rule for a changed record. The direct proof gives 9.888 (`safetab docs"
         " privacy#reference`).",
     ),
+)
+
+PERSONS_AS_SHIPPED = ShippedProduct(
+    production=Production(_SPECIFICATION.privacy, untabulated=(4_971, 19_971, 149_971)),
+    family_keys={PERSONS.name: FamilyKeys("privacy_budget_p", "thresholds_p")},
+    stage_1_key="privacy_budget_p_stage_1_fraction",
+    suppression_key="zero_suppression_chance",
 )

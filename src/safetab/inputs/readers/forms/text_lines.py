@@ -1,26 +1,22 @@
-"""Records of delimited text in batches, one block of lines each, read by a compiled loop.
+"""Lines of delimited text as a batch, by a compiled loop, which reads only what it is given.
 
 The lines were looked at before: blank lines and carriage returns occur at the end of a file and of
-its lines alone. The loop reads no byte outside of what it is given.
+its lines alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 from numpy.typing import NDArray
 
-from safetab.counting.local.records import DamagedPart, ValueBatch, ValueColumn, value_batch
 from safetab.foundation.compiled import compiled, compiling_pays
 from safetab.inputs.readers.delimited import SEPARATOR
-from safetab.inputs.readers.table_files import TableFiles
-from safetab.inputs.readers.text_tables import ends_with_return, whole_lines
-from safetab.inputs.records.record_files import columns_in_order
+from safetab.inputs.readers.forms.table_form import MisshapenRows
 from safetab.model.products.record import SHORT_VALUE, RecordLayout
 
 _Keys = NDArray[np.uint64]
@@ -33,49 +29,16 @@ _LINE_END = 10
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)  # an odd number, which brings all bits of a key to the top
 
 
-class MisshapenRows(Exception):  # noqa: N818 - the name is the sentence
-    """A line has more or fewer fields than the header."""
-
-
-def text_batches(files: TableFiles, record: RecordLayout) -> Iterator[Iterator[ValueBatch]]:
-    """All records in pieces, in order. Reading one raises MisshapenRows, or DamagedPart for its line ends."""
-    for path in files.parts:
-        header, has_returns = columns_in_order(path, record), ends_with_return(path)
-        seen = _Seen()
-        for block in whole_lines(path):
-            # a blank line is followed by blank lines alone
-            if not block.startswith((b"\r", b"\n")):
-                yield _batches(path, block, header, record, seen, has_returns=has_returns)
-
-
-def _batches(
-    path: Path, block: bytes, header: Sequence[str], record: RecordLayout, seen: _Seen, *, has_returns: bool
-) -> Iterator[ValueBatch]:
-    """One batch of lines that all end as the header of their file does."""
-    returns = block.count(b"\r\n") if has_returns or b"\r" in block else 0
-    if returns != (block.count(b"\n") if has_returns else 0):
-        raise DamagedPart(path, ValueError("lines end in different ways"))
-    if record.fields and not _is_utf8(block):  # where any text is right, no rule would tell
-        raise MisshapenRows
-    lines = block.replace(b"\r\n", b"\n") if returns else block
-    yield batch_of_lines(lines, header, record, record.separator_in(path.name), seen if record.fields else None)
-
-
 @dataclass(slots=True)
-class _Seen:
+class SeenValues:
     """How many distinct values a column of a file may have in a block, by the blocks before."""
 
     most: int = 0
 
 
-def _is_utf8(block: bytes) -> bool:
-    try:
-        return block.isascii() or bool(block.decode("utf-8"))
-    except UnicodeDecodeError:
-        return False
-
-
-def batch_by_arrow(lines: bytes, header: Sequence[str], record: RecordLayout, separator: str = SEPARATOR) -> ValueBatch:
+def batch_by_arrow(
+    lines: bytes, header: Sequence[str], record: RecordLayout, separator: str = SEPARATOR
+) -> pa.RecordBatch:
     """One row per line; a field may hold any bytes. Raises MisshapenRows."""
     try:
         table = pa.csv.read_csv(
@@ -87,13 +50,20 @@ def batch_by_arrow(lines: bytes, header: Sequence[str], record: RecordLayout, se
     except pa.ArrowInvalid:  # which quotes the line
         raise MisshapenRows from None
     (batch,) = table.combine_chunks().to_batches()
-    return value_batch(batch, record)
+    return batch
 
 
 def batch_of_lines(
-    lines: bytes, header: Sequence[str], record: RecordLayout, separator: str = SEPARATOR, seen: _Seen | None = None
-) -> ValueBatch:
-    """One row per line, by Arrow for few lines, long values or zero bytes, else by the loop. Raises MisshapenRows."""
+    lines: bytes,
+    header: Sequence[str],
+    record: RecordLayout,
+    separator: str = SEPARATOR,
+    seen: SeenValues | None = None,
+) -> pa.RecordBatch:
+    """One row per line, by Arrow for few lines, long values or zero bytes, else by the loop. Raises MisshapenRows.
+
+    The loop makes dictionaries.
+    """
     rows = lines.count(b"\n")
     words = 2 if record.has_long_values else 1
     if b"\0" in lines or not compiling_pays(_positions_of_fields, rows, instead_of_arrays=False):
@@ -114,12 +84,12 @@ def batch_of_lines(
         most *= 8
     if found == _NOT_READ_HERE:
         return batch_by_arrow(lines, header, record, separator)
-    positions = positions[:, :found]
-    positions.flags.writeable = False  # of the type that Arrow's have
-    return {
-        name: ValueColumn(_texts_of(values[:, column, : counts[column]]), positions[column], has_absent=False)
-        for column, name in enumerate(record.columns)
-    }
+    dictionaries = []
+    for column in range(columns):
+        texts = _texts_of(values[:, column, : counts[column]])
+        of_rows = pa.array(positions[column, :found])
+        dictionaries.append(pa.DictionaryArray.from_arrays(of_rows, texts, safe=False))
+    return pa.RecordBatch.from_arrays(dictionaries, names=list(record.columns))
 
 
 def _texts_of(keys: _Keys) -> pa.Array:

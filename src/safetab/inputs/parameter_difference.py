@@ -22,7 +22,7 @@ from safetab.core.guarantees.plan_json import JsonObject, exact, plan_as_json
 from safetab.foundation.findings import Checked, Finding, InvalidInput, shortened
 from safetab.foundation.result_tables import Result
 from safetab.inputs.configuration import parameters_findings, read_config, reader_asked_for
-from safetab.inputs.planning.planner import PublicFiles, plan_of
+from safetab.inputs.planner import PublicFiles, plan_of
 from safetab.inputs.public_files import read_given_geography, read_public_lists
 from safetab.inputs.specified_files import compile_folder
 from safetab.model.census.area_levels import AreaLevel, Pass

@@ -1,1 +1,0 @@
-"""What a run would do, from public files alone."""

@@ -1,0 +1,1 @@
+"""The formats of tables: one module each, and a row of `all_forms`."""
