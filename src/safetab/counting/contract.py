@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from safetab.core.algorithm.group_counts import GroupCounts
+from safetab.foundation.batch_sizes import USUAL_SIZES, BatchSizes
 from safetab.foundation.findings import Checked, Finding
 from safetab.foundation.progress import Progress
 from safetab.inputs.configuration import product_asked_for, read_config, reader_asked_for
@@ -43,6 +44,7 @@ class EngineSettings:
     temporary_folder: Path
     memory: str = "4GB"
     threads: int = 2
+    sizes: BatchSizes = USUAL_SIZES
 
 
 class CountingEngine(GroupCounts, Protocol):

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from safetab.apps.audit.audited_product import AuditedProduct
-from safetab.apps.audit.audited_runs import AuditedRun, Record, Setting, recorded, run_in_world
+from safetab.apps.audit.audited_runs import AuditedRun, Record, Setting, run_in_world
 from safetab.apps.audit.verdicts import Verdict, verdict
 from safetab.apps.audit.worlds.configuration import PlainLevel, plain_config
 from safetab.core.algorithm.run_plan import LevelPlan
@@ -228,9 +228,8 @@ def release_checks(persons: AuditedProduct, households: AuditedProduct, folder: 
     run_files(world.parameters, world.data, folder / "totals", options)
     world = households.write(folder / "households", households.population, {})
     (world.data / f"{households.product.totals_table}.txt").unlink()
-    with recorded() as record:
-        options = RunOptions(test_key=key, totals=folder / "totals")
-        plan = run_files(world.parameters, world.data, folder / "out", options).plan
+    options, record = RunOptions(test_key=key, totals=folder / "totals"), Record()
+    plan = run_files(world.parameters, world.data, folder / "out", options, recorder=record.recorder).plan
     run = AuditedRun(world, plan, record, {})
     yield _totals_check(run, folder, key)
     yield _adjusted_check(run, folder / "out")

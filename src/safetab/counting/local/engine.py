@@ -78,6 +78,7 @@ class LocalEngine(ArrayEngine):
         super().__init__(files, settings)
         self._files = records
         self._threads = settings.threads
+        self._sizes = settings.sizes
         self._known = KnownLists.of_files(files)
         self._log = log
 
@@ -87,13 +88,13 @@ class LocalEngine(ArrayEngine):
         load_compiler(self._files.rows or 0)
         if not isinstance(self._encoding.record.area, ListedAreas):
             _ = self._encoding.area_lookup  # computed before threads ask for it
-        encoders = [RecordEncoder(self._encoding, self._stored) for _ in range(self._threads)]
+        encoders = [RecordEncoder(self._encoding, self._stored, self._sizes) for _ in range(self._threads)]
         try:
             with self._damage_as_invalid_input():
                 are_right = self._encode(encoders, rows_done)
         except InvalidInput as invalid:
             with suppress(pa.ArrowException):
-                judge_rows(self._files, self._known, findings, rows_done)
+                judge_rows(self._files, self._known, findings, rows_done, self._sizes)
             return invalid.findings + findings.findings
         if are_right:
             counts = [encoder.record_count for encoder in encoders]
@@ -102,7 +103,7 @@ class LocalEngine(ArrayEngine):
             report_passes(self._record_count, in_no_pass, self._encoding.record, findings)
             encoders[0].units.report(findings, [encoder.units for encoder in encoders[1:]])
             return findings.findings
-        judge_rows(self._files, self._known, findings, rows_done)
+        judge_rows(self._files, self._known, findings, rows_done, self._sizes)
         if not findings.has_errors:
             raise MiscountedRecords("rows that break a rule were found, and no rule that they break.")
         return findings.findings
@@ -134,7 +135,7 @@ class LocalEngine(ArrayEngine):
     def _pieces(self) -> Iterator[Iterable[ValueBatch]]:
         """All records in pieces; the thread that asks for a piece's batches reads them."""
         pieces_of = batches_of if self._files.form is TableForm.PARQUET else text_batches
-        return pieces_of(self._files, self._known.record)
+        return pieces_of(self._files, self._known.record, self._sizes)
 
     def fingerprint(self, secret: bytes) -> Mapping[str, str]:
         """Each pass's fingerprint. Raises InvalidInput or RunFailed if files or records changed."""

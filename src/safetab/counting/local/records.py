@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from safetab.foundation.batch_sizes import USUAL_SIZES, BatchSizes
 from safetab.foundation.failures import raise_if_the_machine_failed
 from safetab.foundation.parquet_facts import chunk_facts, opened_parquet, rows_of_group
 from safetab.inputs.readers.digit_columns import NOT_DIGITS, digits_of, is_text
@@ -27,7 +28,6 @@ from safetab.model.products.record import CodeColumns, RecordLayout
 
 _DICTIONARY_ENCODINGS = frozenset({"PLAIN", "PLAIN_DICTIONARY", "RLE_DICTIONARY", "RLE", "BIT_PACKED"})
 _BLANK = r"[\s\pZ]"  # Unicode's too, such as the one of Excel that doesn't break a line
-_ROWS_AT_ONCE = 1 << 17  # their positions stay near the processor
 
 
 class DamagedPart(pa.ArrowException):  # type: ignore[misc]
@@ -97,6 +97,7 @@ class _RowGroups:
     path: Path
     metadata: pq.FileMetaData
     numbers: range
+    sizes: BatchSizes
 
     def batches(self, record: RecordLayout) -> Iterator[ValueBatch]:
         """The rows in order. Checksums are verified where pages have them.
@@ -107,7 +108,7 @@ class _RowGroups:
         rows = sum(rows_of_group(self.metadata, number) for number in self.numbers)
         with _damage_named(self.path), self._opened(self._dictionaries(record)) as file:
             columns = list(record.columns)
-            for batch in file.iter_batches(_ROWS_AT_ONCE, list(self.numbers), columns, use_threads=False):
+            for batch in file.iter_batches(self.sizes.records, list(self.numbers), columns, use_threads=False):
                 rows -= len(batch)
                 yield value_batch(batch, record)
             if rows:
@@ -128,22 +129,24 @@ class _RowGroups:
         return pq.ParquetFile(self.path, metadata=self.metadata, **how)
 
 
-def batches_of(files: TableFiles, record: RecordLayout) -> Iterator[Iterator[ValueBatch]]:
+def batches_of(
+    files: TableFiles, record: RecordLayout, sizes: BatchSizes = USUAL_SIZES
+) -> Iterator[Iterator[ValueBatch]]:
     """All records of Parquet files in pieces, in order; a file is opened for its first piece."""
     for path in files.parts:
-        for row_groups in row_groups_of_part(path):
+        for row_groups in row_groups_of_part(path, sizes):
             yield row_groups.batches(record)
 
 
-def row_groups_of_part(path: Path) -> Iterator[_RowGroups]:
+def row_groups_of_part(path: Path, sizes: BatchSizes = USUAL_SIZES) -> Iterator[_RowGroups]:
     """All row groups of a Parquet file, in order. Raises DamagedPart."""
     with _damage_named(path), opened_parquet(path) as file:
         metadata = file.metadata
     first, rows = 0, 0
     for number in range(metadata.num_row_groups):
         rows += rows_of_group(metadata, number)
-        if rows >= _ROWS_AT_ONCE or number == metadata.num_row_groups - 1:
-            yield _RowGroups(path, metadata, range(first, number + 1))
+        if rows >= sizes.records or number == metadata.num_row_groups - 1:
+            yield _RowGroups(path, metadata, range(first, number + 1), sizes)
             first, rows = number + 1, 0
 
 

@@ -19,6 +19,7 @@ from safetab.counting.local.records import ValueBatch, row_groups_of_part, rows_
 from safetab.counting.local.text import batch_by_arrow
 from safetab.counting.local.units import UnitCounts
 from safetab.foundation.arrays import is_in_sorted
+from safetab.foundation.batch_sizes import USUAL_SIZES, BatchSizes
 from safetab.foundation.findings import FindingsOf
 from safetab.inputs.readers.digit_columns import NOT_DIGITS
 from safetab.inputs.readers.table_files import TableFiles, TableForm
@@ -33,13 +34,19 @@ _NumberedRows = tuple[NDArray[np.int64], ValueBatch | None, Mapping[Rule, Sequen
 """The numbers of rows of one file, the rows, and the numbers of lines that are not rows, by broken rule."""
 
 
-def judge_rows(files: TableFiles, known: KnownLists, findings: FindingsOf, rows_done: Callable[[int], None]) -> None:
+def judge_rows(
+    files: TableFiles,
+    known: KnownLists,
+    findings: FindingsOf,
+    rows_done: Callable[[int], None],
+    sizes: BatchSizes = USUAL_SIZES,
+) -> None:
     """Report every rule that the known lists show broken. Raises ArrowException for a damaged file."""
     broken = BrokenRules("row" if files.form is TableForm.PARQUET else "line")
-    units = UnitCounts(known.record)
+    units = UnitCounts(known.record, sizes)
     try:
         for path in files.parts:
-            for numbers, batch, misfits in _numbered_rows(files, path, known.record):
+            for numbers, batch, misfits in _numbered_rows(files, path, known.record, sizes):
                 for rule, lines in misfits.items():
                     broken.add(rule, path.name, lines)
                 if batch:
@@ -129,24 +136,24 @@ def _broken_areas(batch: ValueBatch, known: KnownLists, area: AreaColumns) -> It
     yield rules.area_listed_rule(known.record), ~is_no_number & ~is_known
 
 
-def _numbered_rows(files: TableFiles, path: Path, record: RecordLayout) -> Iterator[_NumberedRows]:
+def _numbered_rows(files: TableFiles, path: Path, record: RecordLayout, sizes: BatchSizes) -> Iterator[_NumberedRows]:
     """All rows of one part, in order: lines of text counted with the header, rows of Parquet from 1."""
     if files.form is not TableForm.PARQUET:
-        yield from _rows_of_text(path, record)
+        yield from _rows_of_text(path, record, sizes)
         return
     first = 1
-    for row_groups in row_groups_of_part(path):
+    for row_groups in row_groups_of_part(path, sizes):
         for batch in row_groups.batches(record):
             yield np.arange(first, first + rows_of(batch)), batch, {}
             first += rows_of(batch)
 
 
-def _rows_of_text(path: Path, record: RecordLayout) -> Iterator[_NumberedRows]:
+def _rows_of_text(path: Path, record: RecordLayout, sizes: BatchSizes) -> Iterator[_NumberedRows]:
     """The rows of a delimited file with their line numbers, block by block."""
     misshapen, header = rules.shape_rule(record), columns_in_order(path, record)
     separator = record.separator_in(path.name).encode()
     repeated = separator.join(name.encode() for name in header)
-    for first, lines in numbered_lines(path):
+    for first, lines in numbered_lines(path, sizes):
         numbers: list[int] = []
         kept: list[bytes] = []
         misfits: dict[Rule, list[int]] = {misshapen: [], rules.UTF8_RULE: [], rules.HEADER_RULE: []}

@@ -16,6 +16,7 @@ import pyarrow.csv
 from numpy.typing import NDArray
 
 from safetab.counting.local.records import DamagedPart, ValueBatch, ValueColumn, value_batch
+from safetab.foundation.batch_sizes import USUAL_SIZES, BatchSizes
 from safetab.foundation.compiled import compiled, compiling_pays
 from safetab.inputs.readers.delimited import SEPARATOR
 from safetab.inputs.readers.table_files import TableFiles
@@ -37,12 +38,14 @@ class MisshapenRows(Exception):  # noqa: N818 - the name is the sentence
     """A line has more or fewer fields than the header."""
 
 
-def text_batches(files: TableFiles, record: RecordLayout) -> Iterator[Iterator[ValueBatch]]:
+def text_batches(
+    files: TableFiles, record: RecordLayout, sizes: BatchSizes = USUAL_SIZES
+) -> Iterator[Iterator[ValueBatch]]:
     """All records in pieces, in order. Reading one raises MisshapenRows, or DamagedPart for its line ends."""
     for path in files.parts:
         header, has_returns = columns_in_order(path, record), ends_with_return(path)
         seen = _Seen()
-        for block in whole_lines(path):
+        for block in whole_lines(path, sizes):
             # a blank line is followed by blank lines alone
             if not block.startswith((b"\r", b"\n")):
                 yield _batches(path, block, header, record, seen, has_returns=has_returns)

@@ -13,6 +13,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet
 
+from safetab.foundation.batch_sizes import USUAL_SIZES, BatchSizes
 from safetab.foundation.failures import raise_if_the_machine_failed
 from safetab.foundation.findings import Checked, FindingsOf, shortened
 from safetab.foundation.parquet_facts import opened_parquet, rows_of_parquet, schema_of
@@ -153,7 +154,9 @@ def record_file_names(data: Path, record: RecordLayout) -> Checked[TableFiles]:
     return Checked(files, findings.findings)
 
 
-def find_record_files(data: Path, record: RecordLayout, threads: int = 1) -> Checked[TableFiles]:
+def find_record_files(
+    data: Path, record: RecordLayout, threads: int = 1, sizes: BatchSizes = USUAL_SIZES
+) -> Checked[TableFiles]:
     """The files of the records, if each has the right columns and is whole.
 
     Text is read to its end to count its rows. There is no value if there is a finding.
@@ -173,7 +176,7 @@ def find_record_files(data: Path, record: RecordLayout, threads: int = 1) -> Che
     rows = 0
     for path in files.parts:
         part_findings = FindingsOf(files.label_of(path))
-        rows += _checked_rows(path, files.form, record, part_findings, threads)
+        rows += _checked_rows(path, files.form, record, part_findings, threads, sizes)
         errors += part_findings.findings
     return Checked(None if errors else replace(files, rows=rows), tuple(errors))
 
@@ -207,23 +210,25 @@ def columns_in_order(path: Path, record: RecordLayout) -> tuple[str, ...]:
     return tuple(header) if sorted(header) == sorted(record.columns) else record.columns
 
 
-def _checked_rows(path: Path, form: TableForm, record: RecordLayout, findings: FindingsOf, threads: int) -> int:
+def _checked_rows(
+    path: Path, form: TableForm, record: RecordLayout, findings: FindingsOf, threads: int, sizes: BatchSizes
+) -> int:
     """How many rows a part has, by its bytes. Problems go to the findings."""
     try:
         _check_columns(path, form, record, findings)
         if form is TableForm.PARQUET:
             with opened_parquet(path) as file:
                 return rows_of_parquet(file)
-        return 0 if findings.has_errors else _rows_of_text(path, findings, threads)
+        return 0 if findings.has_errors else _rows_of_text(path, findings, threads, sizes)
     except (pa.ArrowException, OSError) as error:
         raise_if_the_machine_failed(error)
         findings.error("", why_damaged(path, error))
     return 0
 
 
-def _rows_of_text(path: Path, findings: FindingsOf, threads: int) -> int:
+def _rows_of_text(path: Path, findings: FindingsOf, threads: int, sizes: BatchSizes) -> int:
     """The number of rows of a delimited file, by its line ends."""
-    lines = lines_of_text(path, threads)
+    lines = lines_of_text(path, threads, sizes)
     if lines.has_overlong_line:
         report_overlong_line(findings)
     elif lines.has_blank_line_inside:
