@@ -1,4 +1,4 @@
-"""No shipped code replaces functions at run time: it imports no mocks, and assigns to no attribute of what it imports."""
+"""No shipped code replaces functions: it imports no mocks, and assigns to nothing of an import."""
 
 import ast
 
@@ -9,6 +9,7 @@ from tests.conftest import PROJECT
 SOURCE = PROJECT / "src"
 HOOKS = {"sys.stdout", "sys.stderr", "sys.excepthook", "sys.unraisablehook"}
 """What Python itself offers to programs for replacement."""
+MOCKS = {"unittest", "mock"}
 
 
 def _names(target):
@@ -30,21 +31,23 @@ def replacements(source):
     """What replaces something of another module, and each import of mocks."""
     nodes = list(ast.walk(ast.parse(source)))
     imports = [node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)]
-    modules = [getattr(node, "module", None) or alias.name for node in imports for alias in node.names]
-    found = [module for module in modules if module.partition(".")[0] in {"unittest", "mock"}]
-    imported = {(alias.asname or alias.name).partition(".")[0] for node in imports for alias in node.names}
+    named = [(node, alias) for node in imports for alias in node.names]
+    modules = [getattr(node, "module", None) or alias.name for node, alias in named]
+    found = [module for module in modules if module.partition(".")[0] in MOCKS]
+    imported = {(alias.asname or alias.name).partition(".")[0] for _, alias in named}
     for target in (target for node in nodes for target in _targets(node)):
         words = ast.unparse(target)
         is_of_another = isinstance(target, ast.Attribute) and words.partition(".")[0] in imported
-        found += [words] if is_of_another and words not in HOOKS else []
+        if is_of_another and words not in HOOKS:
+            found.append(words)
     return found
 
 
 def test_no_shipped_code_replaces_functions():
     paths = sorted(SOURCE.rglob("*.py"))
     assert len(paths) > 300
-    found = {str(path.relative_to(SOURCE)): replacements(path.read_text(encoding="utf-8")) for path in paths}
-    assert {name: words for name, words in found.items() if words} == {}
+    texts = {str(path.relative_to(SOURCE)): path.read_text(encoding="utf-8") for path in paths}
+    assert {name: words for name, text in texts.items() if (words := replacements(text))} == {}
 
 
 @pytest.mark.parametrize(

@@ -126,17 +126,23 @@ def run_files(
                 fingerprint = watched.changes_reported_first()(engine.fingerprint)
                 with _charged(spending, fingerprint, times, cost, look_again) as spend_warnings:
                     ledger = Ledger(inputs.plan.config.budgets, bits_of_run(options))
-                    output = TabulatedOutput(inputs, status, engine, ledger, options, times, recorder)
-                    rows = output.write(out, _nothing if spending is None else spending.require_charged)
+                    made = TabulatedOutput(inputs, status, engine, ledger, options, times, recorder)
+                    rows = made.write(out, _nothing if spending is None else spending.require_charged)
             times.end_step()
             log.write(", ".join(f"{count:,} rows of {name}" for name, count in rows.items()))
     return RunSummary(inputs.plan, (*of_accounts, *warnings, *spend_warnings, *late_failures.findings), rows, status)
 
 
-def _refuse(parameters: Path, data: Path, out: Path, options: RunOptions, recorder: Recorder | None) -> None:
+def _refuse(
+    parameters: Path,
+    data: Path,
+    out: Path,
+    options: RunOptions,
+    recorder: Recorder | None,
+) -> None:
     """Raise InvalidInput, with all findings, if paths or options can't be used together.
 
-    Raises ValueError for a recorder beside people who may be real. Proof: docs/privacy.md#noisy-count.
+    Raises ValueError for a recorder of people who may be real: docs/privacy.md#noisy-count.
     """
     if recorder is not None and not about_options.has_synthetic_people(data, options):
         raise ValueError("a recorder sees exact counts: it is for synthetic people alone")
@@ -251,7 +257,9 @@ def bits_of_run(options: RunOptions, urandom: Callable[[int], bytes] = os.urando
 
     Proof: docs/privacy.md#random-bits.
     """
-    return AddressedBits(options.test_key) if options.test_key else AddressedBits.of_the_operating_system(urandom)
+    if options.test_key:
+        return AddressedBits(options.test_key)
+    return AddressedBits.of_the_operating_system(urandom)
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,14 +296,15 @@ class TabulatedOutput:
         options = self.options
         levels = self.inputs.plan.levels_of(tabulation_pass)
         is_ahead = options.threads > 1 and options.engine is EngineKind.LOCAL
-        files = PassFiles(output, tabulation_pass, self.inputs.plan.config, options.sizes)
         sizes = replace(options.sizes, groups=options.groups_at_once)
+        files = PassFiles(output, tabulation_pass, self.inputs.plan.config, sizes.measurements)
         with (
             closing_without_masking(files),
             SecondThread(options.threads) as writing,
             CountsAhead(self.engine, levels, partial(self.times.part, "counting"), is_ahead=is_ahead) as counts,
         ):
-            for measured in safetab(levels, counts, self.ledger, sizes, options.threads, self.recorder):
+            how = (sizes, options.threads, self.recorder)
+            for measured in safetab(levels, counts, self.ledger, *how):
                 with closing_without_masking(measured):
                     for measurements in self.times.each("noise", measured):
                         write = self.times.in_another_thread(partial(files.write, measurements))
@@ -313,7 +322,8 @@ class TabulatedOutput:
         facts = ReleaseFacts(VERSION, today, self.status, steps, publication=self.inputs.files.publication)
         checks = OutputChecks(output, universe, steps)
         with checks.of_tables_beside():
-            rows |= write_release(output, universe, facts, self.inputs.populated, self.options.sizes)
+            row_group = self.options.sizes.numbers
+            rows |= write_release(output, universe, facts, self.inputs.populated, row_group)
         self.times.advance()
         with checks.of_numbers_beside():
             write_privacy(output / RELEASE_FOLDER, plan, universe, facts)

@@ -106,7 +106,14 @@ _CLAMPED_CSV = ReleaseOptions(
     csv=True,
 )
 _RULES_AND_COPIES = ReleaseOptions(rules=(ReleaseRule.WITHHOLD_NEGATIVES, _ALONE), coterminous=_COPY_ALL)
-SMALL_SIZES = BatchSizes(text_bytes=2000, records=50, rows_of_units=0, cells=100, measurements=3000, numbers=5000)
+SMALL_SIZES = BatchSizes(
+    text_bytes=2000,
+    records=50,
+    rows_of_units=0,
+    cells=100,
+    measurements=3000,
+    numbers=5000,
+)
 """So small that borders between batches would show outside."""
 USUAL = Route("usual options")
 RELEASED_AGAIN = Route("one thread, export, re-release", RunOptions(threads=1), is_released_again=True)

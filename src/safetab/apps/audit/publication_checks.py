@@ -228,11 +228,13 @@ def release_checks(persons: AuditedProduct, households: AuditedProduct, folder: 
     run_files(world.parameters, world.data, folder / "totals", options)
     world = households.write(folder / "households", households.population, {})
     (world.data / f"{households.product.totals_table}.txt").unlink()
-    options, record = RunOptions(test_key=key, totals=folder / "totals"), Record()
-    plan = run_files(world.parameters, world.data, folder / "out", options, recorder=record.recorder).plan
-    run = AuditedRun(world, plan, record, {})
+    options = RunOptions(test_key=key, totals=folder / "totals")
+    record = Record()
+    out = folder / "out"
+    summary = run_files(world.parameters, world.data, out, options, recorder=record.recorder)
+    run = AuditedRun(world, summary.plan, record, {})
     yield _totals_check(run, folder, key)
-    yield _adjusted_check(run, folder / "out")
+    yield _adjusted_check(run, out)
 
 
 def _totals_check(run: AuditedRun, folder: Path, key: bytes) -> Verdict:

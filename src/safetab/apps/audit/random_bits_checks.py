@@ -96,7 +96,7 @@ def key_check() -> Verdict:
 
 
 def _key_of_a_run() -> bytes | None:
-    """The bytes that the operating system gave a run, or None if they are not the key of its bits."""
+    """The bytes that the operating system gave a run; None if they are not the key of its bits."""
     given: list[bytes] = []
 
     def urandom(size: int) -> bytes:
@@ -107,8 +107,9 @@ def _key_of_a_run() -> bytes | None:
     key = b"".join(given)
     if len(key) != KEY_BYTES:
         return None
-    block = Cipher(algorithms.AES(key), modes.ECB()).encryptor().update(_ADDRESS_0)  # noqa: S305 - one block
-    return key if bits.words(0, np.arange(1)).tobytes() == block else None
+    cipher = Cipher(algorithms.AES(key), modes.ECB())  # noqa: S305 - of one block
+    is_its_key = bits.words(0, np.arange(1)).tobytes() == cipher.encryptor().update(_ADDRESS_0)
+    return key if is_its_key else None
 
 
 def key_bits_check() -> Verdict:

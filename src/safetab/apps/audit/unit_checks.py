@@ -56,7 +56,8 @@ class _Form:
                 pq.write_table(pa.table(columns, header.split(separator)), path)
 
 
-_FORMS = tuple(_Form(*each) for each in crossed((USUAL_SIZES, SMALL_SIZES), (".txt", ".parquet"), (1, _SEVERAL)))
+_SIZES = (USUAL_SIZES, SMALL_SIZES)
+_FORMS = tuple(_Form(*each) for each in crossed(_SIZES, (".txt", ".parquet"), (1, _SEVERAL)))
 _QUICK_FORMS = tuple(form for form in _FORMS if form.sizes is SMALL_SIZES and form.files > 1)
 
 

@@ -56,7 +56,7 @@ class EmptyGroups:
 Measure = Callable[[ExactCounts], NDArray[np.int64]]
 """`noisy_count` of one event and shape."""
 Recorder = Callable[[Measure, ExactCounts, MeasurementEvent, Shape], NDArray[np.int64]]
-"""Sees what is measured and returns the numbers. Only for made-up people: docs/privacy.md#noisy-count."""
+"""Sees how made-up people are measured and returns the numbers: docs/privacy.md#noisy-count."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +127,8 @@ def _by_noisy_stage_1(level: _PaidLevel, totals: ExactCounts) -> Iterator[Measur
     at_once = level.sizes.groups
     is_adaptive = ~universe.is_total_only
     empty = EmptyGroups(design, level.rights[Stage.STAGE_1], level.rights[Stage.STAGE_2])
-    ranges = [(first, min(first + at_once, universe.size)) for first in range(0, universe.size, at_once)]
+    firsts = range(0, universe.size, at_once)
+    ranges = [(first, min(first + at_once, universe.size)) for first in firsts]
     pieces = (partial(empty.that_may_be_published, first, end) for first, end in ranges)
     threads = 1 if design.suppression_threshold is None else level.threads  # without it nothing is looked for
     with closing(results_in_threads(pieces, threads)) as found:
@@ -174,7 +175,7 @@ _ADAPTIVE = {  # how groups with tables are measured, by what selects these
 
 
 def _parts_of_bounded_size(level: _PaidLevel, shapes: NDArray[np.int8]) -> Iterator[slice]:
-    """Runs of groups with about as many cells as are measured together, however many groups get tables."""
+    """Runs of groups with about `sizes.cells` cells each, however many groups get tables."""
     cells = np.cumsum(np.array([shape.cells for shape in level.plan.family.shapes])[shapes])
     batch = np.append(cells // level.sizes.cells, -1)
     ends = np.flatnonzero(np.diff(batch)) + 1

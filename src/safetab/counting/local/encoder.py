@@ -36,7 +36,12 @@ class RecordEncoder:
     pass of each area; `in_no_pass` has the number of rows in parts or areas that no pass has.
     """
 
-    def __init__(self, encoding: Encoding, stored: PartRecords, sizes: BatchSizes = USUAL_SIZES) -> None:
+    def __init__(
+        self,
+        encoding: Encoding,
+        stored: PartRecords,
+        sizes: BatchSizes = USUAL_SIZES,
+    ) -> None:
         self._encoding = encoding
         self._patterns = ThreadPatterns(encoding.patterns)
         self._stored = stored
@@ -55,7 +60,7 @@ class RecordEncoder:
         self.is_right = True
         self.record_count: dict[Pass, int] = dict.fromkeys(encoding.passes, 0)
         self.in_no_pass = 0
-        self.units = UnitCounts(self._record, sizes)
+        self.units = UnitCounts(self._record, sizes.rows_of_units)
 
     def add(self, batch: ValueBatch) -> None:
         """Check the rows, and store the records of the passes that run."""

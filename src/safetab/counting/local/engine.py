@@ -88,7 +88,8 @@ class LocalEngine(ArrayEngine):
         load_compiler(self._files.rows or 0)
         if not isinstance(self._encoding.record.area, ListedAreas):
             _ = self._encoding.area_lookup  # computed before threads ask for it
-        encoders = [RecordEncoder(self._encoding, self._stored, self._sizes) for _ in range(self._threads)]
+        of_thread = (self._encoding, self._stored, self._sizes)
+        encoders = [RecordEncoder(*of_thread) for _ in range(self._threads)]
         try:
             with self._damage_as_invalid_input():
                 are_right = self._encode(encoders, rows_done)

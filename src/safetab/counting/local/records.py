@@ -107,8 +107,8 @@ class _RowGroups:
         """
         rows = sum(rows_of_group(self.metadata, number) for number in self.numbers)
         with _damage_named(self.path), self._opened(self._dictionaries(record)) as file:
-            columns = list(record.columns)
-            for batch in file.iter_batches(self.sizes.records, list(self.numbers), columns, use_threads=False):
+            wanted = (list(self.numbers), list(record.columns))
+            for batch in file.iter_batches(self.sizes.records, *wanted, use_threads=False):
                 rows -= len(batch)
                 yield value_batch(batch, record)
             if rows:

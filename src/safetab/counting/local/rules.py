@@ -19,7 +19,7 @@ from safetab.counting.local.records import ValueBatch, row_groups_of_part, rows_
 from safetab.counting.local.text import batch_by_arrow
 from safetab.counting.local.units import UnitCounts
 from safetab.foundation.arrays import is_in_sorted
-from safetab.foundation.batch_sizes import USUAL_SIZES, BatchSizes
+from safetab.foundation.batch_sizes import BatchSizes
 from safetab.foundation.findings import FindingsOf
 from safetab.inputs.readers.digit_columns import NOT_DIGITS
 from safetab.inputs.readers.table_files import TableFiles, TableForm
@@ -39,11 +39,11 @@ def judge_rows(
     known: KnownLists,
     findings: FindingsOf,
     rows_done: Callable[[int], None],
-    sizes: BatchSizes = USUAL_SIZES,
+    sizes: BatchSizes,
 ) -> None:
     """Report every rule that the known lists show broken. Raises ArrowException for a damaged file."""
     broken = BrokenRules("row" if files.form is TableForm.PARQUET else "line")
-    units = UnitCounts(known.record, sizes)
+    units = UnitCounts(known.record, sizes.rows_of_units)
     try:
         for path in files.parts:
             for numbers, batch, misfits in _numbered_rows(files, path, known.record, sizes):
@@ -136,7 +136,12 @@ def _broken_areas(batch: ValueBatch, known: KnownLists, area: AreaColumns) -> It
     yield rules.area_listed_rule(known.record), ~is_no_number & ~is_known
 
 
-def _numbered_rows(files: TableFiles, path: Path, record: RecordLayout, sizes: BatchSizes) -> Iterator[_NumberedRows]:
+def _numbered_rows(
+    files: TableFiles,
+    path: Path,
+    record: RecordLayout,
+    sizes: BatchSizes,
+) -> Iterator[_NumberedRows]:
     """All rows of one part, in order: lines of text counted with the header, rows of Parquet from 1."""
     if files.form is not TableForm.PARQUET:
         yield from _rows_of_text(path, record, sizes)

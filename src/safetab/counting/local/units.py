@@ -8,7 +8,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from safetab.counting.local.records import ValueBatch
-from safetab.foundation.batch_sizes import USUAL_SIZES, BatchSizes
 from safetab.foundation.findings import FindingsOf
 from safetab.inputs.records.record_rules import report_units
 from safetab.model.products.record import RecordLayout
@@ -18,9 +17,9 @@ from safetab.model.specification.values import Unit
 class UnitCounts:
     """How many rows each unit has, over all rows that were added, whether or not they are counted."""
 
-    def __init__(self, record: RecordLayout, sizes: BatchSizes = USUAL_SIZES) -> None:
+    def __init__(self, record: RecordLayout, most_waiting: int) -> None:
         self._record = record
-        self._most_waiting = sizes.rows_of_units
+        self._most_waiting = most_waiting
         self._tables: list[pa.Table] = []
 
     def add(self, batch: ValueBatch) -> None:

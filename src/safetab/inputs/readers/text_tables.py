@@ -136,7 +136,10 @@ def blank_lines_inside(path: Path, most: int) -> tuple[int, list[int]]:
     return count, first
 
 
-def numbered_lines(path: Path, sizes: BatchSizes = USUAL_SIZES) -> Iterator[tuple[int, list[bytes]]]:
+def numbered_lines(
+    path: Path,
+    sizes: BatchSizes = USUAL_SIZES,
+) -> Iterator[tuple[int, list[bytes]]]:
     """All lines without their line feeds, many at a time, with the number of the first.
 
     The header is line 1.

@@ -211,7 +211,12 @@ def columns_in_order(path: Path, record: RecordLayout) -> tuple[str, ...]:
 
 
 def _checked_rows(
-    path: Path, form: TableForm, record: RecordLayout, findings: FindingsOf, threads: int, sizes: BatchSizes
+    path: Path,
+    form: TableForm,
+    record: RecordLayout,
+    findings: FindingsOf,
+    threads: int,
+    sizes: BatchSizes,
 ) -> int:
     """How many rows a part has, by its bytes. Problems go to the findings."""
     try:

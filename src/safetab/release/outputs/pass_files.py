@@ -20,7 +20,6 @@ from safetab.core.algorithm.measurements import Measurements, line_sums
 from safetab.core.algorithm.run_plan import LevelPlan
 from safetab.core.privacy.calibration import Stage
 from safetab.foundation.arrays import Integers
-from safetab.foundation.batch_sizes import USUAL_SIZES, BatchSizes
 from safetab.foundation.findings import FORMAT, OUTPUT_FORMAT
 from safetab.model.census.area_levels import Pass
 from safetab.model.config.run_config import RunConfig
@@ -170,13 +169,20 @@ class TableFile:
 class PassFiles:
     """The product's tables and the measurements of a pass."""
 
-    def __init__(self, output: Path, tabulation_pass: Pass, config: RunConfig, sizes: BatchSizes = USUAL_SIZES) -> None:
+    def __init__(
+        self,
+        output: Path,
+        tabulation_pass: Pass,
+        config: RunConfig,
+        rows_of_a_group: int,
+    ) -> None:
         name = tabulation_pass.name
         self._allow_negative = config.allow_negative_counts
         layouts = {f"{layout.folder}/{name}.csv": layout for layout in config.product.files}
         self._files = {path: TableFile(output / path, layout) for path, layout in layouts.items()}
         self._measurements_name = f"measurements/{name}.parquet"
-        self._measurements = MeasurementFile(output / self._measurements_name, config.product, sizes)
+        measured = output / self._measurements_name
+        self._measurements = MeasurementFile(measured, config.product, rows_of_a_group)
         self._groups: _GroupColumns | None = None
         self._level: LevelPlan | None = None
 
@@ -219,13 +225,13 @@ def stated_format(path: Path) -> int:
 class MeasurementFile:
     """A Parquet file with row groups of a fixed size, whatever the batches. Texts are plain strings."""
 
-    def __init__(self, path: Path, product: Product, sizes: BatchSizes = USUAL_SIZES) -> None:
+    def __init__(self, path: Path, product: Product, rows_of_a_group: int) -> None:
         path.parent.mkdir(exist_ok=True)
         self._schema = as_dictionaries(schema_of(product))
         self._writer = pa.parquet.ParquetWriter(path, self._schema, compression="zstd", store_schema=False)
         self._writer.add_key_value_metadata({FORMAT: str(OUTPUT_FORMAT)})
         self._waiting = self._schema.empty_table()
-        self._rows_of_a_group = sizes.measurements
+        self._rows_of_a_group = rows_of_a_group
         self.rows = 0
 
     def write(self, measurements: Measurements, groups: _GroupColumns) -> None:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from safetab.core.algorithm.level_design import LevelDesign
 from safetab.foundation.arrays import Integers, Truths
-from safetab.foundation.batch_sizes import USUAL_SIZES, BatchSizes
+from safetab.foundation.batch_sizes import USUAL_SIZES
 from safetab.foundation.findings import OUTPUT_FORMAT
 from safetab.model.census.census import Census
 from safetab.model.products.product import Product
@@ -308,12 +308,17 @@ class NumberFile:
     strings.
     """
 
-    def __init__(self, path: Path, columns: NumberColumns, sizes: BatchSizes = USUAL_SIZES) -> None:
+    def __init__(
+        self,
+        path: Path,
+        columns: NumberColumns,
+        rows_of_a_group: int = USUAL_SIZES.numbers,
+    ) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         how = {"write_statistics": SEARCHED_COLUMNS, "write_batch_size": _ROWS_AT_ONCE}
         self._writer = pq.ParquetWriter(path, columns.schema, compression="zstd", store_schema=False, **how)
         self._columns = columns
-        self._rows_of_a_group = sizes.numbers
+        self._rows_of_a_group = rows_of_a_group
         self._waiting: list[Numbers] = []
         self.rows = 0
 
