@@ -19,6 +19,7 @@ from flint import fmpz
 from numpy.typing import NDArray
 
 from tests.inside import (
+    BatchSizes,
     ChangedCounts,
     ExactCounts,
     InversionTable,
@@ -245,7 +246,7 @@ def outputs_of(level, counts, words):
     tables = cache(lambda noise: CutTable(noise, level.word_bits))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(noisy_count_module, "inversion_table", tables)
-        for part in tabulate_level(plan, CopiedCounts(counts, words.areas), ledger, groups_at_once=10_007):
+        for part in tabulate_level(plan, CopiedCounts(counts, words.areas), ledger, BatchSizes(groups=10_007)):
             assert (found[part.indices] == NOTHING).all()
             found[part.indices, 0] = part.shape_numbers
             found[part.indices, 1] = part.stage_1_totals

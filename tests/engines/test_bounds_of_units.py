@@ -3,7 +3,7 @@
 import shutil
 from itertools import product
 
-from tests.inside import parquet_module, units_module
+from tests.inside import USUAL_SIZES, BatchSizes
 from tests.specified.agreement import errors
 from tests.worlds.specified.small_world import census_of, of_units, row_of, write_rows
 
@@ -22,32 +22,32 @@ def of_patients(folder):
     return world
 
 
-def errors_of(world, files, ending, threads):
+def errors_of(world, files, ending, threads, sizes=USUAL_SIZES):
     """The errors of records in a folder with several files, each with a part of them."""
     shutil.rmtree(world.data)
     for number, rows in enumerate(files):
         write_rows(world.data / "people", rows, ending, table=str(number))
-    return [message for _, message in errors(*world, threads)]
+    return [message for _, message in errors(*world, threads, sizes)]
 
 
-def the_records_of_a_unit_are_added_up(folder, patch):
+def the_records_of_a_unit_are_added_up(folder):
     """One record in each of the first files is right up to k; the next one is refused, and so is one among wrong rows.
 
     Batches are small, and what is kept of them is added up each time.
     """
-    patch.setattr(units_module, "_MOST_WAITING", 1)
-    patch.setattr(parquet_module, "_ROWS_AT_ONCE", 10)
+    sizes = BatchSizes(records=10, rows_of_units=1)
     world = of_patients(folder)
     files = [[patient(f"patient-number-{100 * n + row}") for row in range(30)] for n in range(FILES)]
     for ending, threads in FORMS:
         for more in (MOST, MOST + 1):
             own = [[*rows, patient("one")] if n < more else rows for n, rows in enumerate(files)]
-            assert errors_of(world, own, ending, threads) == [TOO_MANY] * (more > MOST)
-        assert TOO_MANY in errors_of(world, [*own[:-1], [*own[-1], patient("two", AGE="x")]], ending, threads)
+            assert errors_of(world, own, ending, threads, sizes) == [TOO_MANY] * (more > MOST)
+        wrong = [*own[:-1], [*own[-1], patient("two", AGE="x")]]
+        assert TOO_MANY in errors_of(world, wrong, ending, threads, sizes)
 
 
-def test_the_records_of_a_unit_are_added_up(tmp_path, monkeypatch):
-    the_records_of_a_unit_are_added_up(tmp_path, monkeypatch)
+def test_the_records_of_a_unit_are_added_up(tmp_path):
+    the_records_of_a_unit_are_added_up(tmp_path)
 
 
 def a_unit_with_more_records_is_refused(folder):

@@ -63,7 +63,7 @@ def test_exact_counts_give_nothing_but_exact_counts():
 
 
 SELECTOR = """
-def _by_size(level, totals, groups_at_once):
+def _by_size(level, totals):
     is_large = {large}
     yield _stage_2(level, totals.some(is_large), None, level.shapes(is_large))
 """

@@ -15,6 +15,10 @@ def a_test_key_for_real_people(patch):
     patch.setattr(options_module, "is_synthetic", lambda _: True)
 
 
+def a_recorder_for_real_people(patch):
+    patch.setattr(options_module, "has_synthetic_people", lambda *_: True)
+
+
 def two_ledgers_with_the_same_bits(patch):
     patch.setattr(AddressedBits, "become_owned", lambda _: None)
 

@@ -152,11 +152,11 @@ def universe_from_data(patch):
     original, found = tabulate_level_module._by_noisy_stage_1, EmptyGroups.that_may_be_published
     inhabited = {}
 
-    def of_inhabited(level, totals, groups_at_once):
+    def of_inhabited(level, totals):
         index = level.plan.universe.index
         inhabited["entities"] = np.unique(index.entity_of(totals.indices))
         inhabited["iterations"] = np.array(index.iterations)
-        yield from original(level, totals, groups_at_once)
+        yield from original(level, totals)
 
     def some(self, first, end):
         indices = found(self, first, end)

@@ -65,9 +65,9 @@ def units_of_earlier_batches_forgotten(patch):
 def a_unit_may_have_one_record_more(patch):
     original = UnitCounts.__init__
 
-    def begun(self, record):
+    def begun(self, record, most_waiting):
         more = record.unit and replace(record.unit, most_records=record.unit.most_records + 1)
-        original(self, replace(record, unit=more))
+        original(self, replace(record, unit=more), most_waiting)
 
     patch.setattr(UnitCounts, "__init__", begun)
 

@@ -37,9 +37,9 @@ def _other_selection(patch, select):
     """`select` takes the groups with their published totals, and the true counts; gives other groups and totals."""
     original = tabulate_level_module._ADAPTIVE[Selector.PUBLISHED_TOTALS]
 
-    def selecting(level, totals, groups_at_once):
+    def selecting(level, totals):
         plan = replace(level.plan, selected=select(level.plan.selected, totals))
-        return original(replace(level, plan=plan), totals, groups_at_once)
+        return original(replace(level, plan=plan), totals)
 
     patch.setitem(tabulate_level_module._ADAPTIVE, Selector.PUBLISHED_TOTALS, selecting)
 

@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import random
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
@@ -203,22 +204,28 @@ def neighbouring_groups_share_noise(patch):
 
 
 def key_fixed(patch):
-    patch.setattr(AddressedBits, "of_the_operating_system", classmethod(lambda cls: cls(KEY)))
+    patch.setattr(AddressedBits, "of_the_operating_system", classmethod(lambda cls, *_: cls(KEY)))
 
 
 def key_of_16_bits(patch):
-    few = classmethod(lambda cls: cls(hashlib.sha256(os.urandom(2)).digest()))
+    few = classmethod(lambda cls, urandom=os.urandom: cls(hashlib.sha256(urandom(2)).digest()))
     patch.setattr(AddressedBits, "of_the_operating_system", few)
 
 
 def half_a_key(patch):
-    patch.setattr(AddressedBits, "of_the_operating_system", classmethod(lambda cls: cls(os.urandom(16) + bytes(16))))
+    half = classmethod(lambda cls, urandom=os.urandom: cls(urandom(16) + bytes(16)))
+    patch.setattr(AddressedBits, "of_the_operating_system", half)
+
+
+def keys_from_another_source(patch):
+    """A run that asks nobody in particular gets its key from a generator that was seeded once."""
+    patch.setattr(run_module.bits_of_run, "__defaults__", (random.Random(2020).randbytes,))
 
 
 def key_from_the_clock(patch):
     ticks = iter(range(10**9))
 
-    def clock(_):
+    def clock(*_):
         return AddressedBits(hashlib.sha256(next(ticks).to_bytes(8, "big")).digest())
 
     patch.setattr(run_module, "bits_of_run", clock)

@@ -76,7 +76,7 @@ def a_file_with_a_true_sum_in_thousands(patch):
 
 
 def how_long_the_numbers_took_on_the_files(patch):
-    patch.setattr(output_folder_module.os, "utime", lambda *_: None)
+    patch.setattr(output_folder_module.os, "utime", lambda *_, **__: None)
 
 
 def a_row_group_for_each_internal_batch(patch):

@@ -7,7 +7,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from tests.inside import EngineSettings, LocalBackend, read_inputs
+from tests.inside import USUAL_SIZES, EngineSettings, LocalBackend, read_inputs
 from tests.specified.judge import Judge
 
 
@@ -16,23 +16,24 @@ def inputs_of(parameters, data):
     return read_inputs(parameters, data).require()
 
 
-def engine_of(inputs, folder, threads=2):
+def engine_of(inputs, folder, threads=2, sizes=USUAL_SIZES):
     """The local engine, whose temporary files lie in the folder."""
-    return LocalBackend(EngineSettings(folder, threads=threads), lambda _: None).engine(inputs.records, inputs.files)
+    settings = EngineSettings(folder, threads=threads, sizes=sizes)
+    return LocalBackend(settings, lambda _: None).engine(inputs.records, inputs.files)
 
 
-def findings(parameters, data, threads=2):
+def findings(parameters, data, threads=2, sizes=USUAL_SIZES):
     """What the engine says of the records."""
     with (
         TemporaryDirectory() as folder,
-        closing(engine_of(inputs_of(parameters, data), Path(folder), threads)) as engine,
+        closing(engine_of(inputs_of(parameters, data), Path(folder), threads, sizes)) as engine,
     ):
         return list(engine.check())
 
 
-def errors(parameters, data, threads=2):
+def errors(parameters, data, threads=2, sizes=USUAL_SIZES):
     """Where each error is, and its sentence."""
-    return [(one.where, one.message) for one in findings(parameters, data, threads) if one.is_error]
+    return [(one.where, one.message) for one in findings(parameters, data, threads, sizes) if one.is_error]
 
 
 def fingerprint(parameters, data, secret=bytes(32)):

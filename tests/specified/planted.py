@@ -81,7 +81,7 @@ def a_pass_measured_with_the_budget_of_another_pass(patch):
 
 
 def groups_of_nobody_left_out_where_nothing_chooses(patch):
-    def of_somebody(level, totals, _):
+    def of_somebody(level, totals):
         family = level.plan.family
         shapes = np.full(len(totals.indices), family.number_of(family.finest), dtype=np.int8)
         yield tabulate_level_module._stage_2(level, totals, None, shapes)

@@ -12,6 +12,7 @@ import numpy as np
 
 from tests.inside import (
     RELEASE_FOLDER,
+    USUAL_SIZES,
     AddressedBits,
     ExactCounts,
     Ledger,
@@ -196,7 +197,7 @@ def released(folder, options=None, text=SPECIFICATION):
     ledger = Ledger(plan.config.budgets, AddressedBits(bytes(range(32))))
     rows = {}
     for each in plan.config.passes:
-        written = PassFiles(out, each, plan.config)
+        written = PassFiles(out, each, plan.config, USUAL_SIZES.measurements)
         for measured in safetab(plan.levels_of(each), MadeUpCounts(), ledger, 1 << 20, 1):
             for measurements in measured:
                 written.write(measurements)

@@ -11,7 +11,7 @@ HANDED_OUT = {
         "output_if_all_groups_are_empty selected_groups"
     ),
     "algorithm.safetab": "safetab",
-    "algorithm.tabulate_level": "EmptyGroups GROUPS_AT_ONCE tabulate_level",
+    "algorithm.tabulate_level": "EmptyGroups Measure Recorder tabulate_level",
     "guarantees.concerns": (
         "at_threshold concern_of_suppression concern_of_total concerns_of_choice table_in_words warn_of_noisy_choices"
     ),

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Protocol
 
 from safetab.core.algorithm.group_counts import GroupCounts
+from safetab.foundation.batch_sizes import USUAL_SIZES, BatchSizes
 from safetab.foundation.findings import Finding
 from safetab.model.census.area_levels import Pass
 
@@ -24,6 +25,7 @@ class EngineSettings:
     temporary_folder: Path
     memory: str = "4GB"
     threads: int = 2
+    sizes: BatchSizes = USUAL_SIZES
 
 
 class CountingEngine(GroupCounts, Protocol):

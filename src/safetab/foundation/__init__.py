@@ -5,6 +5,7 @@ HANDED_OUT = {
         "checks_arguments meant path_or_none python_function python_words require_type warn_of_older_name"
     ),
     "arrays": "Columns Integers MIXING_STEP Rows Truths begins_run find_sorted is_in_sorted mixed run_starts",
+    "batch_sizes": "BatchSizes USUAL_SIZES",
     "compiled": "compiled compiled_if_worthwhile compiling_pays load_compiler",
     "failures": (
         "NOTHING_RELEASED NOTHING_SPENT NOTHING_WRITTEN OF_THE_MACHINE OF_THE_PATH OUT_OF_MEMORY RunFailed "

@@ -253,7 +253,7 @@ def backend_of(options: RunOptions, log: Callable[[str], None] = lambda _: None)
     """The backend that the options choose; its temporary folder is removed afterwards."""
     forbid_memory_dumps()
     with locked_folder(options.temporary_folder, TEMPORARY_PREFIX) as folder:
-        settings = EngineSettings(folder, options.memory, options.threads)
+        settings = EngineSettings(folder, options.memory, options.threads, options.sizes)
         if options.engine is EngineKind.LOCAL:
             made: Backend = LocalBackend(settings, log)
         else:

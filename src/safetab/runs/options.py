@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from safetab.core.algorithm.run_plan import RunPlan
-from safetab.core.algorithm.tabulate_level import GROUPS_AT_ONCE
 from safetab.core.guarantees.losses import no_protection
 from safetab.core.privacy.addressed_bits import KEY_BYTES
 from safetab.core.privacy.output_status import SYNTHETIC_MARKER, OutputStatus, output_status
 from safetab.counting.spark.options import SparkOptions, check_spark_options
+from safetab.foundation.batch_sizes import USUAL_SIZES, BatchSizes
 from safetab.foundation.failures import raise_if_the_machine_failed
 from safetab.foundation.files import resolved, whole_path
 from safetab.foundation.findings import Finding, FindingsOf, InvalidInput
@@ -52,7 +52,7 @@ class RunOptions:
     overwrite: bool = False
     confidential_log: Path | None = None
     test_key: bytes | None = None
-    groups_at_once: int = GROUPS_AT_ONCE
+    groups_at_once: int = USUAL_SIZES.groups
     dataset: str | None = None
     spend_log: Path | None = None
     spend_limit: str | None = None
@@ -61,6 +61,7 @@ class RunOptions:
     empty_blocks: Path | None = None
     totals: Path | None = None
     spark: SparkOptions = field(default_factory=SparkOptions)
+    sizes: BatchSizes = USUAL_SIZES
 
     @classmethod
     def of(cls, declared: Iterable[DeclaredOption] = RUN, /, **given: object) -> RunOptions:

@@ -7,6 +7,7 @@ that it comes from.
 from __future__ import annotations
 
 import datetime
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
@@ -23,6 +24,7 @@ from numpy.typing import NDArray
 from safetab.core.algorithm.group_counts import GroupCounts
 from safetab.core.algorithm.run_plan import LevelPlan, RunPlan
 from safetab.core.algorithm.safetab import safetab
+from safetab.core.algorithm.tabulate_level import Recorder
 from safetab.core.guarantees.guarantee import is_specified
 from safetab.core.privacy.addressed_bits import AddressedBits
 from safetab.core.privacy.exact_counts import ExactCounts
@@ -78,7 +80,12 @@ class RunSummary(WrittenFiles):
 
 
 def run_files(
-    parameters: Path, data: Path, out: Path, options: RunOptions | None = None, progress: Progress | None = None
+    parameters: Path,
+    data: Path,
+    out: Path,
+    options: RunOptions | None = None,
+    progress: Progress | None = None,
+    recorder: Recorder | None = None,
 ) -> RunSummary:
     """Validate the inputs, tabulate the records and write OUT, whole or not at all.
 
@@ -87,7 +94,7 @@ def run_files(
     """
     options = options or RunOptions()
     out = whole_path(out)
-    _refuse(parameters, data, out, options)
+    _refuse(parameters, data, out, options, recorder)
     of_accounts = about_options.spending_warnings(data, out, options)
     cost = RunCost()
     with until_published() as publication, only_writer(out):
@@ -120,15 +127,26 @@ def run_files(
                 fingerprint = watched.changes_reported_first()(engine.fingerprint)
                 with _charged(spending, fingerprint, times, cost, look_again) as spend_warnings:
                     ledger = Ledger(inputs.plan.config.budgets, bits_of_run(options))
-                    output = TabulatedOutput(inputs, status, engine, ledger, options, times)
-                    rows = output.write(out, _nothing if spending is None else spending.require_charged)
+                    made = TabulatedOutput(inputs, status, engine, ledger, options, times, recorder)
+                    rows = made.write(out, _nothing if spending is None else spending.require_charged)
             times.end_step()
             log.write(", ".join(f"{count:,} rows of {name}" for name, count in rows.items()))
     return RunSummary(inputs.plan, (*of_accounts, *warnings, *spend_warnings, *late_failures.findings), rows, status)
 
 
-def _refuse(parameters: Path, data: Path, out: Path, options: RunOptions) -> None:
-    """Raise InvalidInput, with all findings, if paths or options can't be used together."""
+def _refuse(
+    parameters: Path,
+    data: Path,
+    out: Path,
+    options: RunOptions,
+    recorder: Recorder | None,
+) -> None:
+    """Raise InvalidInput, with all findings, if paths or options can't be used together.
+
+    Raises ValueError for a recorder of people who may be real: docs/privacy.md#noisy-count.
+    """
+    if recorder is not None and not about_options.has_synthetic_people(data, options):
+        raise ValueError("a recorder sees exact counts: it is for synthetic people alone")
     require_parameters(parameters, data)
     read = (parameters, *paths_read(data))
     log = options.log_of(out)
@@ -235,12 +253,14 @@ def _charged(
         yield warnings
 
 
-def bits_of_run(options: RunOptions) -> AddressedBits:
+def bits_of_run(options: RunOptions, urandom: Callable[[int], bytes] = os.urandom) -> AddressedBits:
     """Random bits with a key from the operating system, or with the test key for synthetic people.
 
     Proof: docs/privacy.md#random-bits.
     """
-    return AddressedBits(options.test_key) if options.test_key else AddressedBits.of_the_operating_system()
+    if options.test_key:
+        return AddressedBits(options.test_key)
+    return AddressedBits.of_the_operating_system(urandom)
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,6 +273,7 @@ class TabulatedOutput:
     ledger: Ledger
     options: RunOptions
     times: StepTimes
+    recorder: Recorder | None
 
     def write(self, out: Path, before_publication: Callable[[], None]) -> dict[str, int]:
         """Measure every level and write OUT, whole or not at all; return the rows of each file.
@@ -276,13 +297,15 @@ class TabulatedOutput:
         options = self.options
         levels = self.inputs.plan.levels_of(tabulation_pass)
         is_ahead = options.threads > 1 and options.engine is EngineKind.LOCAL
-        files = PassFiles(output, tabulation_pass, self.inputs.plan.config)
+        sizes = replace(options.sizes, groups=options.groups_at_once)
+        files = PassFiles(output, tabulation_pass, self.inputs.plan.config, sizes.measurements)
         with (
             closing_without_masking(files),
             SecondThread(options.threads) as writing,
             CountsAhead(self.engine, levels, partial(self.times.part, "counting"), is_ahead=is_ahead) as counts,
         ):
-            for measured in safetab(levels, counts, self.ledger, options.groups_at_once, options.threads):
+            how = (sizes, options.threads, self.recorder)
+            for measured in safetab(levels, counts, self.ledger, *how):
                 with closing_without_masking(measured):
                     for measurements in self.times.each("noise", measured):
                         write = self.times.in_another_thread(partial(files.write, measurements))
@@ -300,7 +323,8 @@ class TabulatedOutput:
         facts = ReleaseFacts(VERSION, today, self.status, steps, publication=self.inputs.files.publication)
         checks = OutputChecks(output, universe, steps)
         with checks.of_tables_beside():
-            rows |= write_release(output, universe, facts, self.inputs.populated)
+            row_group = self.options.sizes.numbers
+            rows |= write_release(output, universe, facts, self.inputs.populated, row_group)
         self.times.advance()
         with checks.of_numbers_beside():
             write_privacy(output / RELEASE_FOLDER, plan, universe, facts)

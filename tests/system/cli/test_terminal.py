@@ -58,7 +58,7 @@ tune table-moe
 )
 def test_every_command_fits_80_columns_and_breaks_no_word(command, both_products, monkeypatch):
     monkeypatch.chdir(both_products)
-    same_noise = staticmethod(lambda: AddressedBits(bytes.fromhex(KEY)))  # it decides which groups are the largest
+    same_noise = staticmethod(lambda *_: AddressedBits(bytes.fromhex(KEY)))  # it decides which groups are the largest
     monkeypatch.setattr(AddressedBits, "of_the_operating_system", same_noise)
     told = {}
     for columns in (WIDTH, 1000):

@@ -14,7 +14,6 @@ from tests.inside import (
     Ledger,
     RunOptions,
     plan_of_files,
-    recorded,
     run_files,
     tabulate_level,
 )
@@ -63,12 +62,13 @@ def test_a_run_is_charged_its_budget_twice_of_households_before_the_first_draw(
     def charged(name):
         log, seen = tmp_path / f"{name}.jsonl", []
 
-        def look():
+        def look(measure, counts, *_):
             lines = [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
             seen.append({line["pass"]: line["budget"] for line in lines if line.get("state") == "begun"})
 
-        with recorded(before_each_draw=look):
-            run_files(*world, tmp_path / name, RunOptions(dataset="census", spend_log=log))
+            return measure(counts)
+
+        run_files(*world, tmp_path / name, RunOptions(dataset="census", spend_log=log), recorder=look)
         return seen[0]
 
     assert charged("right") == right

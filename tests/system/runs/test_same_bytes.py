@@ -10,6 +10,7 @@ import pytest
 from tests.cases import cases_of, values_of
 from tests.commands import done, refusing
 from tests.inside import (
+    BatchSizes,
     EmptyGroups,
     InversionTable,
     PassFiles,
@@ -21,11 +22,9 @@ from tests.inside import (
     in_threads_module,
     noisy_count_module,
     output_checks_module,
-    parquet_module,
     pass_files_module,
     patterns_module,
     run_files,
-    tabulate_level_module,
 )
 from tests.person_forms import PERSON_FORMS, parquet_of_text, people_of
 from tests.releases import files_of
@@ -119,6 +118,11 @@ def test_the_way_of_running_does_not_matter(options, world, expected, tmp_path):
     assert run(world, tmp_path / "out", **options[0]) == expected
 
 
+def test_nor_do_sizes_of_batches(world, expected, tmp_path):
+    """Records, noise and lines of text; as many rows in a row group as ever."""
+    assert run(world, tmp_path / "out", sizes=BatchSizes(text_bytes=90, records=7, cells=9)) == expected
+
+
 def test_empty_groups_are_looked_for_in_threads_that_end_with_the_run(world, tmp_path, monkeypatch):
     here, searched, original = current_thread(), set(), EmptyGroups.that_may_be_published
 
@@ -168,10 +172,10 @@ def test_nor_does_it_which_thread_does_what_is_little(few, world, expected, tmp_
 def test_nor_does_it_with_long_lists(world, tmp_path, monkeypatch):
     """Dictionaries of a batch then hold what its rows have, and those of a file what its own rows have."""
     monkeypatch.setattr(pass_files_module, "SHORT_LIST", 0)
-    monkeypatch.setattr(pass_files_module, "_ROWS_OF_A_GROUP", 50)
-    usual = run(world, tmp_path / "usual")
+    sizes = BatchSizes(measurements=50)
+    usual = run(world, tmp_path / "usual", sizes=sizes)
     for groups_at_once in (3, 7, 100):
-        assert run(world, tmp_path / str(groups_at_once), groups_at_once=groups_at_once) == usual
+        assert run(world, tmp_path / str(groups_at_once), groups_at_once=groups_at_once, sizes=sizes) == usual
 
 
 NEVER = 1 << 40
@@ -182,12 +186,10 @@ NEVER = 1 << 40
     [
         pytest.param(
             {
-                (parquet_module, "_ROWS_AT_ONCE"): 7,
                 (patterns_module, "_PATTERNS_AT_ONCE"): 5,
                 (addressed_bits_module, "_BLOCKS_AT_ONCE"): 5,
-                (tabulate_level_module, "_CELLS_AT_ONCE"): 9,
             },
-            id="batches of keys and noise",
+            id="batches of keys",
         ),
         pytest.param(
             {(compiled_module, "_LEAST_WORK_TO_COMPILE"): NEVER, (counter_module, "_CELLS_OF_A_COUNT"): NEVER},
@@ -219,10 +221,10 @@ def same_people(world, folder, write):
 
 def test_who_reads_which_row_group_does_not_matter(world, expected, tmp_path, monkeypatch):
     """Seven row groups in three threads, in batches that end inside them; patterns in the table and beyond it."""
-    monkeypatch.setattr(parquet_module, "_ROWS_AT_ONCE", 5)
+    few = BatchSizes(records=5)
     monkeypatch.setattr(counter_module, "_MANY_RECORDS", 0)
     monkeypatch.setattr(counter_module, "_FIRST_PATTERNS", 3)
-    assert run(same_people(world, tmp_path, parquet_of_text), tmp_path / "out", threads=3) == expected
+    assert run(same_people(world, tmp_path, parquet_of_text), tmp_path / "out", threads=3, sizes=few) == expected
 
 
 @pytest.mark.parametrize("write", PERSON_FORMS)

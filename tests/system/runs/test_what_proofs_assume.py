@@ -24,6 +24,7 @@ from tests.inside import (
     SharedBits,
     Stage,
     WatchedFiles,
+    run_files,
     validate_files,
 )
 from tests.specified.agreement import engine_of, inputs_of
@@ -40,6 +41,23 @@ def test_a_key_is_chosen_for_made_up_people_alone(tmp_path):
     (world.data / SYNTHETIC_MARKER).unlink()
     with pytest.raises(InvalidInput, match="--test-key: refused"):
         validate_files(*world, options)
+
+
+def test_a_recorder_is_for_made_up_people_alone(tmp_path):
+    """It sees exact counts, and nothing that it saw is for release."""
+    world, seen = write_random_world(tmp_path / "world", 3, budget=1, people=20), []
+
+    def recorder(measure, counts, event, _):
+        seen.append((event.level, counts.confidential_counts.sum()))
+        return measure(counts)
+
+    assert not run_files(*world, tmp_path / "out", recorder=recorder).status.is_for_release
+    assert sum(people for _, people in seen) > 0
+    seen.clear()
+    (world.data / SYNTHETIC_MARKER).unlink()
+    with pytest.raises(ValueError, match="it is for synthetic people alone"):
+        run_files(*world, tmp_path / "refused", recorder=recorder)
+    assert seen == []
 
 
 def event_of(stage, cost):

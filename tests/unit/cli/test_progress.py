@@ -12,13 +12,14 @@ from rich.console import Console
 
 from tests.cases import values_of
 from tests.inside import (
+    BatchSizes,
     Elapsed,
     LocalBackend,
     NoProgress,
+    RunOptions,
     StepLines,
     StepTimes,
     TerminalProgress,
-    parquet_module,
     progress_bars,
     seconds_in_words,
     validate_files,
@@ -207,14 +208,13 @@ class Steps(NoProgress):
         self.advances.append(parts)
 
 
-def test_the_bar_of_the_records_moves_with_each_batch_of_one_large_file(tmp_path, monkeypatch):
+def test_the_bar_of_the_records_moves_with_each_batch_of_one_large_file(tmp_path):
     world = write_random_world(tmp_path / "world", 4, people=200, budget=1)
     rows = people_of(world)
     (world.data / "person-records.txt").unlink()
     pq.write_table(pa.table(columns_of(rows)), world.data / "person-records.parquet")  # one row group: one piece
-    monkeypatch.setattr(parquet_module, "_ROWS_AT_ONCE", 40)
     progress = Steps()
-    validate_files(*world, None, progress)
+    validate_files(*world, RunOptions(sizes=BatchSizes(records=40)), progress)
     assert progress.names[-1] == "Checking the person records"
     assert progress.advances == [40] * 5
 

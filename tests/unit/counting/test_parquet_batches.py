@@ -13,11 +13,12 @@ from tests.inside import (
     PARQUET,
     PERSON_RECORD,
     RACE_CODES,
+    USUAL_SIZES,
+    BatchSizes,
     DamagedPart,
     RecordLayout,
     TableFiles,
     batches_of,
-    parquet_module,
     records_module,
 )
 
@@ -67,13 +68,13 @@ def write(path, texts, *, nullable=True, **options):
     pq.write_table(pa.table({"X": texts}, pa.schema([pa.field("X", pa.string(), nullable=nullable)])), path, **options)
 
 
-def batches(parts, record):
-    return (batch for piece in batches_of(TableFiles(PARQUET, parts), record) for batch in piece)
+def batches(parts, record, sizes=USUAL_SIZES):
+    return (batch for piece in batches_of(TableFiles(PARQUET, parts), record, sizes) for batch in piece)
 
 
-def texts_of(*parts, record=ONE_COLUMN):
+def texts_of(*parts, record=ONE_COLUMN, sizes=USUAL_SIZES):
     texts = {name: [] for name in record.columns}
-    for batch in batches(parts, record):
+    for batch in batches(parts, record, sizes):
         for name, values in batch.items():
             distinct = [*values.values.to_pylist(), None]
             assert values.has_absent == bool((values.position_of_row == len(values.values)).any())
@@ -151,13 +152,12 @@ EDITED = pa.array([{"QSPAN": "9"}] * 700, pa.struct([pa.field("QSPAN", pa.string
 """A further column with a column of the record's name in it."""
 
 
-def test_columns_are_found_by_name_in_each_part(tmp_path, monkeypatch):
+def test_columns_are_found_by_name_in_each_part(tmp_path):
     texts = {name: column(700, 3 + at, absent=0.2) for at, name in enumerate(PERSON_RECORD.columns)}
     table = pa.table({"MORE": ["x"] * 700, **texts, "edited": EDITED})
     for part, options in enumerate([{"row_group_size": 300}, {"compression": "zstd"}, {"use_dictionary": ["QAGE"]}]):
         pq.write_table(table, tmp_path / f"{part}.parquet", **options)
-    monkeypatch.setattr(parquet_module, "_ROWS_AT_ONCE", 200)
-    found = texts_of(*sorted(tmp_path.iterdir()), record=PERSON_RECORD)
+    found = texts_of(*sorted(tmp_path.iterdir()), record=PERSON_RECORD, sizes=BatchSizes(records=200))
     assert found == {name: values * 3 for name, values in texts.items()}
 
 

@@ -109,7 +109,7 @@ def small_blocks(request, monkeypatch):
     """The header, and lines, lie in one or in several."""
     blocks = text_tables_module._blocks
     monkeypatch.setattr(text_tables_module, "_beginning", lambda path: next(blocks(path, 1000), b""))
-    monkeypatch.setattr(text_tables_module, "_blocks", lambda path: blocks(path, request.param))
+    monkeypatch.setattr(text_tables_module, "_blocks", lambda path, _: blocks(path, request.param))
 
 
 FORMS = [*product((b"\n", b"\r\n"), (0, 900), (b"", b"\xef\xbb\xbf"))]

@@ -6,7 +6,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.cases import cases_of
-from tests.inside import AIANNH, NATION, NO_ENTITY, PLACE, STATE, US, read_geography, text_tables_module
+from tests.inside import AIANNH, NATION, NO_ENTITY, PLACE, STATE, US, BatchSizes, read_geography, text_tables_module
 
 COLUMNS, *BLOCKS = cases_of(
     """
@@ -80,7 +80,7 @@ def test_every_form_gives_the_same_geography(write, tmp_path):
 
 
 def test_batches_do_not_change_what_is_read(tmp_path, monkeypatch):
-    monkeypatch.setattr(text_tables_module, "BLOCK_BYTES", 80)
+    monkeypatch.setattr(text_tables_module.whole_lines, "__defaults__", (BatchSizes(text_bytes=80),))
     blocks = [f"44|007|000101|{block:04d}|59000|9999".split("|") for block in range(500)]
     (tmp_path / "GRF-C.txt").write_text(text(blocks) + "\n" * 300)
     assert read_geography(tmp_path).require().smallest.tolist() == [440070001010000 + block for block in range(500)]

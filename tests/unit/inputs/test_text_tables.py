@@ -4,14 +4,15 @@ import numpy as np
 import pytest
 
 from tests.cases import values_of
-from tests.inside import text_tables_module
+from tests.inside import BatchSizes, text_tables_module
 from tests.seeds import seeds
 
 
 @pytest.fixture(params=[1, 2, 3, 5, 7, 1000])
 def path(request, tmp_path, monkeypatch):
     """A file that is read in blocks of so many bytes."""
-    monkeypatch.setattr(text_tables_module._blocks, "__defaults__", (request.param,))
+    blocks = text_tables_module._blocks
+    monkeypatch.setattr(text_tables_module, "_blocks", lambda path, _=0: blocks(path, request.param))
     return tmp_path / "table.txt"
 
 
@@ -78,16 +79,14 @@ def test_the_lines_that_are_blank_are_named_whatever_the_blocks(path):
 
 @pytest.mark.parametrize("seed", seeds(1, 4))
 @pytest.mark.parametrize("threads", [1, 2])
-def test_lines_are_those_of_the_whole_file_however_it_is_cut(threads, seed, tmp_path, monkeypatch):
+def test_lines_are_those_of_the_whole_file_however_it_is_cut(threads, seed, tmp_path):
     random, path = np.random.default_rng(seed), tmp_path / "a.txt"
-    blocks = text_tables_module._blocks
     for number in range(120):
         letters = [b"a\n", b"a\r\n", b"aaaaa\r\n", b"\r\n"][number % 4]
         content = bytes(random.choice(list(letters), int(random.integers(0, 40))).tolist())
-        size = int(random.integers(1, 9))
-        monkeypatch.setattr(text_tables_module, "_blocks", lambda path, size=size: blocks(path, size))
+        sizes = BatchSizes(text_bytes=int(random.integers(1, 9)))
         path.write_bytes(content)
-        found, kept = text_tables_module.lines_of_text(path, threads), content.rstrip(b"\r\n")
+        found, kept = text_tables_module.lines_of_text(path, threads, sizes), content.rstrip(b"\r\n")
         assert found.rows == kept.count(b"\n"), content
         assert found.has_blank_line_inside == (re.search(rb"\n\r?\n", kept) is not None), content
         assert found.has_stray_return == (re.search(rb"\r(?!\n)", content) is not None), content

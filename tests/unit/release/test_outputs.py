@@ -14,12 +14,12 @@ import safetab
 from tests.inside import (
     SAFETAB_P,
     SEX_BY_AGE_4,
+    BatchSizes,
     RunOptions,
     Stage,
     Thresholds,
     chosen_shapes,
     line_sums,
-    pass_files_module,
     passes_suppression,
     run_files,
     schema_of,
@@ -177,12 +177,12 @@ def test_all_files_have_one_time_which_is_later_than_that_of_every_input(release
 
 
 @pytest.mark.slow
-def test_row_groups_have_a_fixed_size_whatever_the_chunks(released, tmp_path, monkeypatch):
-    monkeypatch.setattr(pass_files_module, "_ROWS_OF_A_GROUP", 50)
+def test_row_groups_have_a_fixed_size_whatever_the_chunks(released, tmp_path):
     sizes = []
     for number, groups_at_once in enumerate((13, 10**6)):
         out = tmp_path / str(number)
-        run_files(*released.world, out, RunOptions(test_key=bytes(32), groups_at_once=groups_at_once))
+        chunks = {"groups_at_once": groups_at_once, "sizes": BatchSizes(measurements=50)}
+        run_files(*released.world, out, RunOptions(test_key=bytes(32), **chunks))
         file = pq.ParquetFile(out / "measurements" / "us.parquet")
         sizes.append([file.metadata.row_group(n).num_rows for n in range(file.num_row_groups)])
     assert sizes[0] == sizes[1]

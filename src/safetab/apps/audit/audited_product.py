@@ -123,7 +123,6 @@ class Route:
     name: str
     options: RunOptions = field(default_factory=RunOptions)
     changes: Mapping[str, Any] = field(default_factory=dict)  # to the usual configuration
-    is_in_small_batches: bool = False
     is_released_again: bool = False  # exported, re-released, and exported again
 
 

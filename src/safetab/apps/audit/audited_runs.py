@@ -1,18 +1,15 @@
 """Whole runs from files to files, with recorded noise and a copy of every file that leaves.
 
-The audit records what enters `noisy_count`, and replays one run's noisy numbers in another. It
-replaces `noisy_count` in the module that calls it, so the program itself needs no hook.
+The audit records what enters `noisy_count`, and replays one run's noisy numbers in another.
 """
 
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
-from unittest.mock import patch
 
 import numpy as np
 import pyarrow as pa
@@ -20,26 +17,21 @@ import pyarrow.csv
 from numpy.typing import NDArray
 
 from safetab.apps.audit.audited_product import AuditedProduct, AuditWorld, Records, Route
-from safetab.core.algorithm import tabulate_level
 from safetab.core.algorithm.run_plan import RunPlan
+from safetab.core.algorithm.tabulate_level import Measure
 from safetab.core.privacy.exact_counts import ExactCounts
-from safetab.core.privacy.ledger import DrawingRight
 from safetab.core.privacy.measurement_event import MeasurementEvent
-from safetab.counting.local import records, units
-from safetab.inputs.readers import text_tables
+from safetab.foundation.batch_sizes import BatchSizes
 from safetab.model.products.product import Shape
 from safetab.release.files.export import export_csv
 from safetab.release.files.group_statuses import Slice, statuses
-from safetab.release.files.numbers import number_files
 from safetab.release.files.release_folder import open_release_folder
 from safetab.release.files.release_options import CoterminousOptions, ReleaseOptions, ReleaseRule
-from safetab.release.outputs import pass_files
 from safetab.runs.declared_options import EngineKind
 from safetab.runs.options import RunOptions
 from safetab.runs.rerelease import RereleaseRequest, rerelease_files
 from safetab.runs.run import run_files
 
-_NoisyCount = Callable[[ExactCounts, Shape, DrawingRight], NDArray[np.int64]]
 Question = tuple[MeasurementEvent, Shape]
 """What a run measures together: an event and the shape of its tables."""
 _Numbers = dict[int, NDArray[np.int64]]
@@ -50,17 +42,33 @@ Change = Callable[[Question, NDArray[np.int64], NDArray[np.int64]], NDArray[np.i
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Record:
-    """The exact and the noisy counts of a run, for every event and shape."""
+    """The exact and the noisy counts of a run, for every event and shape.
 
+    With `replayed`, every noisy number is the one that the replayed run had, or would have had, at
+    the same address; both runs need the same key. `change` may alter the numbers that are returned.
+    """
+
+    replayed: Record | None = None
+    change: Change | None = None
     counts: dict[Question, _Numbers] = field(default_factory=dict)
     noisy: dict[Question, _Numbers] = field(default_factory=dict)
 
-    def add(self, question: Question, counts: ExactCounts, noisy: NDArray[np.int64]) -> None:
-        """Remember one call of `noisy_count` and its answer."""
+    def recorder(
+        self, measure: Measure, counts: ExactCounts, event: MeasurementEvent, shape: Shape
+    ) -> NDArray[np.int64]:
+        """Measure and remember: a `Recorder`."""
+        question, source = (event, shape), counts
+        if self.replayed is not None:
+            question = self.replayed.question_like(question)
+            source = self.replayed.exact(question, counts.indices)
+        noisy = measure(source)
+        if self.change is not None:
+            noisy = self.change(question, counts.indices, noisy)
         indices = counts.indices.tolist()
         exact = zip(indices, counts.confidential_counts, strict=True)
         self.counts.setdefault(question, {}).update(exact)
         self.noisy.setdefault(question, {}).update(zip(indices, noisy, strict=True))
+        return noisy
 
     @property
     def events(self) -> set[MeasurementEvent]:
@@ -86,39 +94,6 @@ class Record:
         return ExactCounts(indices, np.array(rows, dtype=np.int64).reshape(len(indices), width))
 
 
-@contextmanager
-def recorded(
-    replayed: Record | None = None,
-    change: Change | None = None,
-    before_each_draw: Callable[[], None] = lambda: None,
-) -> Iterator[Record]:
-    """Record the runs inside the block; yields the record.
-
-    With `replayed`, every noisy number is the one that the replayed run had, or would have had, at
-    the same address; both runs need the same key. `change` may alter the numbers that are returned;
-    `before_each_draw` is called before each of them is drawn.
-    """
-    record = Record()
-    # what a run would call now: a check around this one may have replaced it
-    noisy_count: _NoisyCount = getattr(tabulate_level, "noisy_count")  # noqa: B009 - not exported
-
-    def recording(counts: ExactCounts, shape: Shape, right: DrawingRight) -> NDArray[np.int64]:
-        question = (right.event, shape)
-        source = counts
-        if replayed is not None:
-            question = replayed.question_like(question)
-            source = replayed.exact(question, counts.indices)
-        before_each_draw()
-        noisy = noisy_count(source, shape, right)
-        if change is not None:
-            noisy = change(question, counts.indices, noisy)
-        record.add(question, counts, noisy)
-        return noisy
-
-    with patch.object(tabulate_level, "noisy_count", recording):
-        yield record
-
-
 _ReleasedFiles = dict[str, tuple[bytes, int]]
 """The bytes of each file, and how much later it was written than its output, in nanoseconds: 0 in an output of ours."""
 
@@ -131,16 +106,24 @@ _CLAMPED_CSV = ReleaseOptions(
     csv=True,
 )
 _RULES_AND_COPIES = ReleaseOptions(rules=(ReleaseRule.WITHHOLD_NEGATIVES, _ALONE), coterminous=_COPY_ALL)
+SMALL_SIZES = BatchSizes(
+    text_bytes=2000,
+    records=50,
+    rows_of_units=0,
+    cells=100,
+    measurements=3000,
+    numbers=5000,
+)
+"""So small that borders between batches would show outside."""
 USUAL = Route("usual options")
 RELEASED_AGAIN = Route("one thread, export, re-release", RunOptions(threads=1), is_released_again=True)
-SMALL_BATCHES = Route("many small batches", RunOptions(groups_at_once=37), is_in_small_batches=True)
+SMALL_BATCHES = Route("many small batches", RunOptions(groups_at_once=37, sizes=SMALL_SIZES))
 COTERMINOUS = Route(
     "coterminous copies, rules, export, re-release", RunOptions(release=_RULES_AND_COPIES), is_released_again=True
 )
 CLAMPED = Route(
     "coterminous copies, clamped, CSV, in small batches",
-    RunOptions(groups_at_once=23, release=_CLAMPED_CSV),
-    is_in_small_batches=True,
+    RunOptions(groups_at_once=23, release=_CLAMPED_CSV, sizes=SMALL_SIZES),
 )
 GEOMETRIC = Route(
     "geometric noise, nothing negative", changes={"privacy_defn": "puredp", "allow_negative_counts": False}
@@ -148,23 +131,6 @@ GEOMETRIC = Route(
 NOTHING_SUPPRESSED = Route("nothing suppressed", changes={"zero_suppression_chance": 0})
 SPARK = Route("counted by Spark", RunOptions(engine=EngineKind.SPARK))
 SPARK_IF_INSTALLED = (SPARK,) if importlib.util.find_spec("pyspark") else ()
-_SMALL_BATCHES = (  # internal batches, made small to see whether their borders show outside
-    (tabulate_level, "_CELLS_AT_ONCE", 100),
-    (records, "_ROWS_AT_ONCE", 50),
-    (units, "_MOST_WAITING", 0),
-    (text_tables, "BLOCK_BYTES", 2000),
-    (pass_files, "_ROWS_OF_A_GROUP", 3000),
-    (number_files, "_ROWS_OF_A_GROUP", 5000),
-)
-
-
-@contextmanager
-def small_batches() -> Iterator[None]:
-    """Make the program's internal batches small inside the block."""
-    with ExitStack() as stack:
-        for module, name, size in _SMALL_BATCHES:
-            stack.enter_context(patch.object(module, name, size))
-        yield
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -196,16 +162,12 @@ def audited_run(folder: Path, records: Records, setting: Setting) -> AuditedRun:
 
 def run_in_world(world: AuditWorld, out: Path, setting: Setting) -> AuditedRun:
     """Run a world that has been written, and keep every file that leaves by the setting's route."""
-    route = setting.route
-    with ExitStack() as stack:
-        record = stack.enter_context(recorded(setting.replayed, setting.change))
-        if route.is_in_small_batches:
-            stack.enter_context(small_batches())
-        options = replace(route.options, test_key=setting.key)
-        summary = run_files(world.parameters, world.data, out, options)
-        released = _files_in(out)
-        if route.is_released_again:
-            released |= _released_again(world, out)
+    route, record = setting.route, Record(setting.replayed, setting.change)
+    options = replace(route.options, test_key=setting.key)
+    summary = run_files(world.parameters, world.data, out, options, recorder=record.recorder)
+    released = _files_in(out)
+    if route.is_released_again:
+        released |= _released_again(world, out)
     return AuditedRun(world, summary.plan, record, released)
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from safetab.apps.audit.audited_product import AuditWorld, NoiseWorld, due_noise
-from safetab.apps.audit.audited_runs import Question, Record, recorded
+from safetab.apps.audit.audited_runs import Question, Record
 from safetab.apps.audit.selftest import DRAWS, FALSE_ALARM, noisy_totals, p_value, selftest
 from safetab.apps.audit.verdicts import Verdict, verdict
 from safetab.apps.audit.worlds.configuration import MeasuredName, plain_config
@@ -227,8 +227,8 @@ def noise_world_checks(noise_world: NoiseWorld, folder: Path) -> Iterator[Verdic
 
 
 def _recorded_run(world: AuditWorld, out: Path) -> Record:
-    with recorded() as record:
-        run_files(world.parameters, world.data, out)
+    record = Record()
+    run_files(world.parameters, world.data, out, recorder=record.recorder)
     return record
 
 

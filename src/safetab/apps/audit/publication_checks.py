@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from safetab.apps.audit.audited_product import AuditedProduct
-from safetab.apps.audit.audited_runs import AuditedRun, Record, Setting, recorded, run_in_world
+from safetab.apps.audit.audited_runs import AuditedRun, Record, Setting, run_in_world
 from safetab.apps.audit.verdicts import Verdict, verdict
 from safetab.apps.audit.worlds.configuration import PlainLevel, plain_config
 from safetab.core.algorithm.run_plan import LevelPlan
@@ -228,12 +228,13 @@ def release_checks(persons: AuditedProduct, households: AuditedProduct, folder: 
     run_files(world.parameters, world.data, folder / "totals", options)
     world = households.write(folder / "households", households.population, {})
     (world.data / f"{households.product.totals_table}.txt").unlink()
-    with recorded() as record:
-        options = RunOptions(test_key=key, totals=folder / "totals")
-        plan = run_files(world.parameters, world.data, folder / "out", options).plan
-    run = AuditedRun(world, plan, record, {})
+    options = RunOptions(test_key=key, totals=folder / "totals")
+    record = Record()
+    out = folder / "out"
+    summary = run_files(world.parameters, world.data, out, options, recorder=record.recorder)
+    run = AuditedRun(world, summary.plan, record, {})
     yield _totals_check(run, folder, key)
-    yield _adjusted_check(run, folder / "out")
+    yield _adjusted_check(run, out)
 
 
 def _totals_check(run: AuditedRun, folder: Path, key: bytes) -> Verdict:

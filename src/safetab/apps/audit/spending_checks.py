@@ -10,9 +10,9 @@ from contextlib import suppress
 from fractions import Fraction
 from itertools import product as crossed
 from pathlib import Path
+from typing import NoReturn
 
 from safetab.apps.audit.audited_product import AuditedProduct, AuditWorld, FloorWorld
-from safetab.apps.audit.audited_runs import recorded
 from safetab.apps.audit.verdicts import Verdict, verdict
 from safetab.apps.audit.worlds.configuration import plain_config
 from safetab.core.privacy.output_status import SYNTHETIC_MARKER
@@ -78,15 +78,15 @@ def _comes_to_draw(world: AuditWorld, out: Path, log: Path, look: Callable[[], N
     """Whether a run with these accounts comes to its first draw, where it looks and is stopped."""
     has_come = False
 
-    def stop() -> None:
+    def stop(*_: object) -> NoReturn:
         nonlocal has_come
         has_come = True
         look()
         raise RunFailed("seen enough")
 
     options = RunOptions(dataset=_DATASET, spend_log=log)
-    with recorded(before_each_draw=stop), suppress(RunFailed, InvalidInput):
-        run_files(world.parameters, world.data, out, options, _Silent())
+    with suppress(RunFailed, InvalidInput):
+        run_files(world.parameters, world.data, out, options, _Silent(), stop)
     return has_come
 
 

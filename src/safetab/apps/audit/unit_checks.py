@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from itertools import product as crossed
@@ -14,9 +13,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from safetab.apps.audit.audited_product import AuditedProduct
-from safetab.apps.audit.audited_runs import small_batches
+from safetab.apps.audit.audited_runs import SMALL_SIZES
 from safetab.apps.audit.verdicts import Verdict, verdict
 from safetab.core.privacy.output_status import SYNTHETIC_MARKER
+from safetab.foundation.batch_sizes import USUAL_SIZES, BatchSizes
 from safetab.foundation.findings import InvalidInput
 from safetab.model.products.record import RecordLayout
 from safetab.runs.inputs import validate_files
@@ -32,12 +32,12 @@ _Lines = Sequence[str]
 class _Form:
     """A way to give a program its records, and to read them."""
 
-    is_in_small_batches: bool
+    sizes: BatchSizes
     ending: str
     files: int  # as many as there are threads
 
     def __str__(self) -> str:
-        batches = ", small batches" if self.is_in_small_batches else ""
+        batches = ", small batches" if self.sizes is SMALL_SIZES else ""
         return f"{self.files} {self.ending[1:]}, threads: {self.files}{batches}"
 
     def write(self, data: Path, record: RecordLayout, header: str, rows: _Lines) -> None:
@@ -56,8 +56,9 @@ class _Form:
                 pq.write_table(pa.table(columns, header.split(separator)), path)
 
 
-_FORMS = tuple(_Form(*each) for each in crossed((False, True), (".txt", ".parquet"), (1, _SEVERAL)))
-_QUICK_FORMS = tuple(form for form in _FORMS if form.is_in_small_batches and form.files > 1)
+_SIZES = (USUAL_SIZES, SMALL_SIZES)
+_FORMS = tuple(_Form(*each) for each in crossed(_SIZES, (".txt", ".parquet"), (1, _SEVERAL)))
+_QUICK_FORMS = tuple(form for form in _FORMS if form.sizes is SMALL_SIZES and form.files > 1)
 
 
 def unit_check(audited: AuditedProduct, folder: Path, *, is_quick: bool = False) -> Verdict:
@@ -101,16 +102,15 @@ def _spread(rows: _Lines, others: _Lines) -> _Lines:
 
 def _faults_of(parameters: Path, data: Path, form: _Form, why: str) -> Iterator[str]:
     """Say what is wrong with what `validate` says, and a run too where it must be refused for this reason."""
-    options = RunOptions(threads=form.files)
+    options = RunOptions(threads=form.files, sizes=form.sizes)
     commands: list[Callable[[], object]] = [partial(validate_files, parameters, data, options)]
     if why:
         commands.append(partial(run_files, parameters, data, data.with_name(f"{data.name}, out"), options))
     for command in commands:
         said = ""
-        with small_batches() if form.is_in_small_batches else nullcontext():
-            try:
-                command()
-            except InvalidInput as refused:
-                said = str(refused)
+        try:
+            command()
+        except InvalidInput as refused:
+            said = str(refused)
         if bool(said) != bool(why) or why not in said:
             yield f"refused: {said}" if said else "accepted"

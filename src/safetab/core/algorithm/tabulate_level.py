@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
@@ -20,6 +20,7 @@ from safetab.core.privacy.calibration import Stage
 from safetab.core.privacy.exact_counts import ExactCounts, union_of
 from safetab.core.privacy.ledger import DrawingRight, Ledger
 from safetab.core.privacy.measurement_event import MeasurementEvent
+from safetab.foundation.batch_sizes import USUAL_SIZES, BatchSizes
 from safetab.foundation.in_threads import results_in_threads
 from safetab.model.products.product import Selector, Shape
 
@@ -52,8 +53,10 @@ class EmptyGroups:
         return union_of(passing, with_table)
 
 
-GROUPS_AT_ONCE = 1 << 21
-_CELLS_AT_ONCE = 1 << 20
+Measure = Callable[[ExactCounts], NDArray[np.int64]]
+"""`noisy_count` of one event and shape."""
+Recorder = Callable[[Measure, ExactCounts, MeasurementEvent, Shape], NDArray[np.int64]]
+"""Sees how made-up people are measured and returns the numbers: docs/privacy.md#noisy-count."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,29 +66,42 @@ class _PaidLevel:
     plan: LevelPlan
     engine: GroupCounts
     rights: Mapping[Stage, DrawingRight]
+    sizes: BatchSizes
     threads: int
+    recorder: Recorder | None
 
     def noisy(self, counts: ExactCounts, shape: Shape, stage: Stage) -> NDArray[np.int64]:
-        return noisy_count(counts, shape, self.rights[stage])
+        """The numbers of `noisy_count`, which a recorder draws and remembers."""
+        right = self.rights[stage]
+        measure = partial(noisy_count, shape=shape, right=right)
+        if self.recorder is None:
+            return measure(counts)
+        return self.recorder(measure, counts, right.event, shape)
 
 
 def tabulate_level(
-    plan: LevelPlan, engine: GroupCounts, ledger: Ledger, groups_at_once: int = GROUPS_AT_ONCE, threads: int = 1
+    plan: LevelPlan,
+    engine: GroupCounts,
+    ledger: Ledger,
+    sizes: BatchSizes = USUAL_SIZES,
+    threads: int = 1,
+    recorder: Recorder | None = None,
 ) -> Generator[Measurements]:
     """Measure every population group of one level, as finely as its noisy size allows.
 
     Neighbours: add or remove one record, which is in at most `stability` groups of the level, or one
     unit with several such records.
     Spends: the level's budget, charged to the ledger before any noise is drawn.
-    Proof: docs/privacy.md#level.
+    Proof: docs/privacy.md#level, without a recorder.
     """
     stages = plan.design.stages
     if not plan.universe.size or not stages:
         return
-    level = _PaidLevel(plan, engine, {stage: _charged(plan, stage, ledger) for stage in stages}, threads)
+    rights = {stage: _charged(plan, stage, ledger) for stage in stages}
+    level = _PaidLevel(plan, engine, rights, sizes, threads, recorder)
     totals = engine.totals(plan)
     if Stage.STAGE_2 in level.rights:
-        yield from _ADAPTIVE[plan.design.product.selector](level, totals, groups_at_once)
+        yield from _ADAPTIVE[plan.design.product.selector](level, totals)
     if Stage.TOTAL_ONLY in level.rights:
         yield _total_only(level, totals)
 
@@ -105,12 +121,14 @@ def _charged(plan: LevelPlan, stage: Stage, ledger: Ledger) -> DrawingRight:
     return ledger.charge(event)
 
 
-def _by_noisy_stage_1(level: _PaidLevel, totals: ExactCounts, groups_at_once: int) -> Iterator[Measurements]:
+def _by_noisy_stage_1(level: _PaidLevel, totals: ExactCounts) -> Iterator[Measurements]:
     """Stage 1, the choice of a shape, and stage 2. Empty groups that can't be published are skipped."""
     universe, design = level.plan.universe, level.plan.design
+    at_once = level.sizes.groups
     is_adaptive = ~universe.is_total_only
     empty = EmptyGroups(design, level.rights[Stage.STAGE_1], level.rights[Stage.STAGE_2])
-    ranges = [(first, min(first + groups_at_once, universe.size)) for first in range(0, universe.size, groups_at_once)]
+    firsts = range(0, universe.size, at_once)
+    ranges = [(first, min(first + at_once, universe.size)) for first in firsts]
     pieces = (partial(empty.that_may_be_published, first, end) for first, end in ranges)
     threads = 1 if design.suppression_threshold is None else level.threads  # without it nothing is looked for
     with closing(results_in_threads(pieces, threads)) as found:
@@ -119,33 +137,33 @@ def _by_noisy_stage_1(level: _PaidLevel, totals: ExactCounts, groups_at_once: in
             counts = totals.of_groups(groups[is_adaptive[universe.index.iteration_of(groups)]])
             stage_1 = level.noisy(counts, design.family.total, Stage.STAGE_1)[:, 0]
             shapes = chosen_shapes(stage_1, design.thresholds)
-            for part in _parts_of_bounded_size(level.plan, shapes):
+            for part in _parts_of_bounded_size(level, shapes):
                 yield _stage_2(level, counts.some(part), stage_1[part], shapes[part])
 
 
-def _by_published_totals(level: _PaidLevel, totals: ExactCounts, groups_at_once: int) -> Iterator[Measurements]:
+def _by_published_totals(level: _PaidLevel, totals: ExactCounts) -> Iterator[Measurements]:
     """Every group with a published total, in the shape that the total chooses, and no other group."""
     selected = level.plan.selected
     assert selected is not None
-    for first in range(0, len(selected.indices), groups_at_once):
-        some = slice(first, first + groups_at_once)
+    for first in range(0, len(selected.indices), level.sizes.groups):
+        some = slice(first, first + level.sizes.groups)
         counts = totals.of_groups(selected.indices[some])
         shapes = chosen_shapes(selected.totals[some], level.plan.design.thresholds)
-        for part in _parts_of_bounded_size(level.plan, shapes):
+        for part in _parts_of_bounded_size(level, shapes):
             yield _stage_2(level, counts.some(part), None, shapes[part])
 
 
-def _every_group(level: _PaidLevel, totals: ExactCounts, groups_at_once: int) -> Iterator[Measurements]:
+def _every_group(level: _PaidLevel, totals: ExactCounts) -> Iterator[Measurements]:
     """Every group of the universe in the finest shape, with or without records. Nothing is suppressed.
 
     Proof: docs/privacy.md#every-group.
     """
     plan = level.plan
-    for first in range(0, plan.universe.size, groups_at_once):
-        groups = np.arange(first, min(first + groups_at_once, plan.universe.size))
+    for first in range(0, plan.universe.size, level.sizes.groups):
+        groups = np.arange(first, min(first + level.sizes.groups, plan.universe.size))
         counts = totals.of_groups(groups)
         shapes = np.full(len(groups), plan.family.number_of(plan.family.finest), dtype=np.int8)
-        for part in _parts_of_bounded_size(plan, shapes):
+        for part in _parts_of_bounded_size(level, shapes):
             yield _stage_2(level, counts.some(part), None, shapes[part])
 
 
@@ -156,10 +174,10 @@ _ADAPTIVE = {  # how groups with tables are measured, by what selects these
 }
 
 
-def _parts_of_bounded_size(plan: LevelPlan, shapes: NDArray[np.int8]) -> Iterator[slice]:
-    """Runs of groups with about _CELLS_AT_ONCE cells each, however many groups get tables."""
-    cells = np.cumsum(np.array([shape.cells for shape in plan.family.shapes])[shapes])
-    batch = np.append(cells // _CELLS_AT_ONCE, -1)
+def _parts_of_bounded_size(level: _PaidLevel, shapes: NDArray[np.int8]) -> Iterator[slice]:
+    """Runs of groups with about `sizes.cells` cells each, however many groups get tables."""
+    cells = np.cumsum(np.array([shape.cells for shape in level.plan.family.shapes])[shapes])
+    batch = np.append(cells // level.sizes.cells, -1)
     ends = np.flatnonzero(np.diff(batch)) + 1
     yield from (slice(first, end) for first, end in pairwise([0, *ends.tolist()]))
 

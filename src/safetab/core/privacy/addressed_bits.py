@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
@@ -55,9 +55,9 @@ class AddressedBits:
         self._key_stream = _KeyStream(key)
 
     @classmethod
-    def of_the_operating_system(cls) -> AddressedBits:
+    def of_the_operating_system(cls, urandom: Callable[[int], bytes] = os.urandom) -> AddressedBits:
         """Bits under a fresh key from the operating system."""
-        return cls(os.urandom(KEY_BYTES))
+        return cls(urandom(KEY_BYTES))
 
     def __repr__(self) -> str:
         return "<random bits by address>"

@@ -33,7 +33,7 @@ class LocalBackend:
 
     def records(self, data: Path, record: RecordLayout) -> Checked[Records]:
         """As `Backend.records`."""
-        return find_record_files(data, record, self._settings.threads)
+        return find_record_files(data, record, self._settings.threads, self._settings.sizes)
 
     def cef_records(self, data: Path, parts: Sequence[str]) -> Checked[Records]:
         """As `Backend.cef_records`."""
@@ -72,7 +72,7 @@ class LocalBackend:
         findings = FindingsOf(files.label)
         # a damaged file is reported where its columns are checked
         with suppress(pa.ArrowException, OSError):
-            judge_rows(files, known, findings, rows_done)
+            judge_rows(files, known, findings, rows_done, self._settings.sizes)
         return findings.findings
 
     def close(self) -> None:

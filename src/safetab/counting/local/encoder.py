@@ -19,6 +19,7 @@ from safetab.counting.local.part_records import PartRecords
 from safetab.counting.local.records import ValueBatch, ValueColumn, rows_of
 from safetab.counting.local.units import UnitCounts
 from safetab.counting.patterns import CODES, Int16s, Int32s, Int64s, ThreadPatterns
+from safetab.foundation.batch_sizes import USUAL_SIZES, BatchSizes
 from safetab.foundation.compiled import compiled_if_worthwhile
 from safetab.model.census.area_levels import Pass
 from safetab.model.products.record import AreaColumns
@@ -35,7 +36,12 @@ class RecordEncoder:
     pass of each area; `in_no_pass` has the number of rows in parts or areas that no pass has.
     """
 
-    def __init__(self, encoding: Encoding, stored: PartRecords) -> None:
+    def __init__(
+        self,
+        encoding: Encoding,
+        stored: PartRecords,
+        sizes: BatchSizes = USUAL_SIZES,
+    ) -> None:
         self._encoding = encoding
         self._patterns = ThreadPatterns(encoding.patterns)
         self._stored = stored
@@ -54,7 +60,7 @@ class RecordEncoder:
         self.is_right = True
         self.record_count: dict[Pass, int] = dict.fromkeys(encoding.passes, 0)
         self.in_no_pass = 0
-        self.units = UnitCounts(self._record)
+        self.units = UnitCounts(self._record, sizes.rows_of_units)
 
     def add(self, batch: ValueBatch) -> None:
         """Check the rows, and store the records of the passes that run."""

@@ -80,6 +80,7 @@ class LocalEngine(ArrayEngine):
         super().__init__(files, settings)
         self._files = records
         self._threads = settings.threads
+        self._sizes = settings.sizes
         self._known = KnownLists.of_files(files)
         self._log = log
 
@@ -89,13 +90,14 @@ class LocalEngine(ArrayEngine):
         load_compiler(self._files.rows or 0)
         if not isinstance(self._encoding.record.area, ListedAreas):
             _ = self._encoding.area_lookup  # computed before threads ask for it
-        encoders = [RecordEncoder(self._encoding, self._stored) for _ in range(self._threads)]
+        of_thread = (self._encoding, self._stored, self._sizes)
+        encoders = [RecordEncoder(*of_thread) for _ in range(self._threads)]
         try:
             with self._damage_as_invalid_input():
                 are_right = self._encode(encoders, rows_done)
         except InvalidInput as invalid:
             with suppress(pa.ArrowException):
-                judge_rows(self._files, self._known, findings, rows_done)
+                judge_rows(self._files, self._known, findings, rows_done, self._sizes)
             return invalid.findings + findings.findings
         if are_right:
             counts = [encoder.record_count for encoder in encoders]
@@ -104,7 +106,7 @@ class LocalEngine(ArrayEngine):
             report_passes(self._record_count, in_no_pass, self._encoding.record, findings)
             encoders[0].units.report(findings, [encoder.units for encoder in encoders[1:]])
             return findings.findings
-        judge_rows(self._files, self._known, findings, rows_done)
+        judge_rows(self._files, self._known, findings, rows_done, self._sizes)
         if not findings.has_errors:
             raise MiscountedRecords("rows that break a rule were found, and no rule that they break.")
         return findings.findings
@@ -119,7 +121,7 @@ class LocalEngine(ArrayEngine):
             with one_at_a_time:  # a piece may be a whole file: progress is shown by batch, from any thread
                 rows_done(rows_of_batch)
 
-        records = batches_of(self._files, self._known.record)
+        records = batches_of(self._files, self._known.record, self._sizes)
         pieces = (partial(_encoded, batches, free, batch_done) for batches in records)
         with closing(results_in_threads(pieces, len(encoders))) as encoded:
             for rows_of_piece, are_right in encoded:
@@ -139,7 +141,7 @@ class LocalEngine(ArrayEngine):
         record, sums = self._known.record, list[PartSums]()
         fingerprint = RecordFingerprint(secret, record.part_column)
         summed = partial(sums_of_records, fingerprint, self._encoding, RecordIntegers(record))
-        pieces = (partial(summed, batches) for batches in batches_of(self._files, record))
+        pieces = (partial(summed, batches) for batches in batches_of(self._files, record, self._sizes))
         try:
             with self._damage_as_invalid_input(), closing(results_in_threads(pieces, self._threads)) as results:
                 for sums_of_piece in results:

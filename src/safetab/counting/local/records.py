@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from safetab.foundation.batch_sizes import USUAL_SIZES, BatchSizes
 from safetab.inputs.readers.digit_columns import NOT_DIGITS, digits_of, is_text
 from safetab.inputs.readers.forms.table_form import damage_named
 from safetab.inputs.readers.table_files import TableFiles
@@ -78,10 +79,12 @@ class ValueColumn:
 ValueBatch = dict[str, ValueColumn]
 
 
-def batches_of(files: TableFiles, record: RecordLayout) -> Iterator[Iterator[ValueBatch]]:
+def batches_of(
+    files: TableFiles, record: RecordLayout, sizes: BatchSizes = USUAL_SIZES
+) -> Iterator[Iterator[ValueBatch]]:
     """All records in pieces, in order; who asks for a piece's batches reads them."""
     for path in files.parts:
-        for piece in files.form.pieces(path, record):
+        for piece in files.form.pieces(path, record, sizes):
             yield value_batches(path, piece, record)
 
 

@@ -16,6 +16,7 @@ from safetab.counting.local.listed_areas import area_numbers_of
 from safetab.counting.local.records import ValueBatch, rows_of, value_batch
 from safetab.counting.local.units import UnitCounts
 from safetab.foundation.arrays import is_in_sorted
+from safetab.foundation.batch_sizes import BatchSizes
 from safetab.foundation.findings import FindingsOf
 from safetab.inputs.known_lists import KnownLists
 from safetab.inputs.readers.digit_columns import NOT_DIGITS
@@ -27,13 +28,19 @@ from safetab.model.products.record import WRONG, AreaColumns, CodeColumns, Recor
 _Rows = NDArray[np.bool_]
 
 
-def judge_rows(files: TableFiles, known: KnownLists, findings: FindingsOf, rows_done: Callable[[int], None]) -> None:
+def judge_rows(
+    files: TableFiles,
+    known: KnownLists,
+    findings: FindingsOf,
+    rows_done: Callable[[int], None],
+    sizes: BatchSizes,
+) -> None:
     """Report every rule that the known lists show broken. Raises ArrowException for a damaged file."""
     broken = BrokenRules(files.form.noun)
-    units = UnitCounts(known.record)
+    units = UnitCounts(known.record, sizes.rows_of_units)
     try:
         for path in files.parts:
-            for numbers, rows, misfits in files.form.numbered_rows(path, known.record):
+            for numbers, rows, misfits in files.form.numbered_rows(path, known.record, sizes):
                 for rule, lines in misfits.items():
                     broken.add(rule, path.name, lines)
                 if rows is not None:

@@ -13,14 +13,13 @@ from safetab.inputs.records.record_rules import report_units
 from safetab.model.products.record import RecordLayout
 from safetab.model.specification.values import Unit
 
-_MOST_WAITING = 1 << 22
-
 
 class UnitCounts:
     """How many rows each unit has, over all rows that were added, whether or not they are counted."""
 
-    def __init__(self, record: RecordLayout) -> None:
+    def __init__(self, record: RecordLayout, most_waiting: int) -> None:
         self._record = record
+        self._most_waiting = most_waiting
         self._tables: list[pa.Table] = []
 
     def add(self, batch: ValueBatch) -> None:
@@ -28,7 +27,7 @@ class UnitCounts:
         if self._record.unit is None:
             return
         self._tables.append(rows_of_units(batch, self._record, self._record.unit))
-        if sum(map(len, self._tables)) > 2 * len(self._tables[0]) + _MOST_WAITING:
+        if sum(map(len, self._tables)) > 2 * len(self._tables[0]) + self._most_waiting:
             self._tables = [self._added_up()]
 
     def _added_up(self) -> pa.Table:

@@ -27,6 +27,7 @@ from safetab.counting.local.records import ValueBatch, rows_of, value_batch, val
 from safetab.counting.local.units import rows_of_units
 from safetab.counting.patterns import IterationLists
 from safetab.counting.spark.task_records import TaskEncoding, TaskInputs, TaskRecords, packed, renumbered, unpacked
+from safetab.foundation.batch_sizes import USUAL_SIZES
 from safetab.foundation.findings import VERSION
 from safetab.inputs.readers.forms.all_forms import form_of
 from safetab.model.census.area_levels import Pass
@@ -150,7 +151,7 @@ def pieces_in(batches: Batches, record: RecordLayout) -> Iterator[tuple[Path, Va
         for row in batch.to_pylist():
             wanted.setdefault(Path(row["path"]), set()).add(row["piece"])
     for path, numbers in wanted.items():
-        for number, piece in enumerate(form_of(path).pieces(path, record)):
+        for number, piece in enumerate(form_of(path).pieces(path, record, USUAL_SIZES)):
             for records in value_batches(path, piece, record) if number in numbers else ():
                 yield path, records
 

@@ -23,6 +23,7 @@ from safetab.counting.spark.executor import MISFIT, NOT_UTF8, WRONG_SHAPE
 from safetab.counting.spark.options import TABLE_PREFIX
 from safetab.counting.spark.rules import FILE, file_name
 from safetab.counting.spark.session import hadoop_configuration, java
+from safetab.foundation.batch_sizes import USUAL_SIZES
 from safetab.foundation.findings import Finding, FindingsOf
 from safetab.inputs.found_records import RecordLocation
 from safetab.inputs.readers.delimited import SEPARATOR
@@ -139,7 +140,7 @@ def pieces_at(session: SparkSession, location: RecordLocation, record: RecordLay
     """A row for each piece of a file that one task reads: a path, and the number of the piece."""
     pieces = list[dict[str, object]]()
     for path in location.parts_of_this_machine:
-        numbered = enumerate(form_of(path).pieces(path, record))
+        numbered = enumerate(form_of(path).pieces(path, record, USUAL_SIZES))
         pieces += [{"path": str(path), "piece": number} for number, _ in numbered]
     return session.createDataFrame(pa.Table.from_pylist(pieces, _PIECES))
 

@@ -10,10 +10,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from safetab.foundation.batch_sizes import USUAL_SIZES, BatchSizes
 from safetab.foundation.in_threads import results_in_threads
 from safetab.inputs.readers.delimited import SEPARATOR
-
-BLOCK_BYTES = 8 << 20
 
 LONGEST_LINE = 1 << 20
 """In bytes. Databases silently drop lines that are far longer."""
@@ -48,13 +47,13 @@ def blank_lines_at_the_end(path: Path) -> int:
     return max(run.count(b"\n") - 1, 0)
 
 
-def lines_of_text(path: Path, threads: int = 1) -> _LinesOfText:
+def lines_of_text(path: Path, threads: int = 1, sizes: BatchSizes = USUAL_SIZES) -> _LinesOfText:
     """Facts about the lines of a file, read to its end, so a decompressor checks all of it.
 
     This many threads look for line ends.
     """
     lines = _LinesOfText()
-    searches = (partial(_line_ends, block) for block in _blocks(path))
+    searches = (partial(_line_ends, block) for block in _blocks(path, sizes.text_bytes))
     for block, ends in results_in_threads(searches, threads):
         lines.add(block, ends)
     return lines
@@ -137,28 +136,31 @@ def blank_lines_inside(path: Path, most: int) -> tuple[int, list[int]]:
     return count, first
 
 
-def numbered_lines(path: Path) -> Iterator[tuple[int, list[bytes]]]:
+def numbered_lines(
+    path: Path,
+    sizes: BatchSizes = USUAL_SIZES,
+) -> Iterator[tuple[int, list[bytes]]]:
     """All lines without their line feeds, many at a time, with the number of the first.
 
     The header is line 1.
     """
     number = 1
     rest = b""
-    for block in _blocks(path):
+    for block in _blocks(path, sizes.text_bytes):
         *lines, rest = (rest[:LONGEST_LINE] + block).split(b"\n")  # a longer line can't be a row
         yield number, lines
         number += len(lines)
     yield number, [rest]
 
 
-def whole_lines(path: Path) -> Iterator[bytes]:
+def whole_lines(path: Path, sizes: BatchSizes = USUAL_SIZES) -> Iterator[bytes]:
     """The lines after the header, many at a time.
 
     Each block ends with a line end like that of the header.
     """
     rest = b""
     is_after_header = False
-    for block in _blocks(path):
+    for block in _blocks(path, sizes.text_bytes):
         first = 0 if is_after_header else block.find(b"\n") + 1
         is_after_header = is_after_header or first > 0
         end = block.rfind(b"\n") + 1
@@ -173,12 +175,12 @@ def _beginning(path: Path) -> bytes:
     return next(_blocks(path, LONGEST_HEADER), b"")
 
 
-def _blocks(path: Path, size: int = 0) -> Iterator[bytes]:
-    """The bytes of a file, block by block, of the usual size unless another is given.
+def _blocks(path: Path, size: int = USUAL_SIZES.text_bytes) -> Iterator[bytes]:
+    """The bytes of a file in blocks of this size.
 
     Python opens the file, so a read that a signal interrupts is repeated; Arrow decompresses.
     """
     with path.open("rb") as file:
         stream = pa.CompressedInputStream(pa.PythonFile(file), "gzip") if path.suffix == ".gz" else file
-        while block := stream.read(size or BLOCK_BYTES):
+        while block := stream.read(size):
             yield block

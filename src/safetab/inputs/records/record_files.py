@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from safetab.foundation.batch_sizes import USUAL_SIZES, BatchSizes
 from safetab.foundation.failures import raise_if_the_machine_failed
 from safetab.foundation.findings import Checked, FindingsOf, shortened
 from safetab.inputs.readers.delimited import SEPARATOR, header_mistake, wrong_columns
@@ -144,7 +145,9 @@ def record_file_names(data: Path, record: RecordLayout) -> Checked[TableFiles]:
     return Checked(files, findings.findings)
 
 
-def find_record_files(data: Path, record: RecordLayout, threads: int = 1) -> Checked[TableFiles]:
+def find_record_files(
+    data: Path, record: RecordLayout, threads: int = 1, sizes: BatchSizes = USUAL_SIZES
+) -> Checked[TableFiles]:
     """The files of the records, if each has the right columns and is whole.
 
     Text is read to its end to count its rows. There is no value if there is a finding.
@@ -164,7 +167,7 @@ def find_record_files(data: Path, record: RecordLayout, threads: int = 1) -> Che
     rows = 0
     for path in files.parts:
         part_findings = FindingsOf(files.label_of(path))
-        rows += _checked_rows(path, files.form, record, part_findings, threads)
+        rows += _checked_rows(path, files.form, record, part_findings, threads, sizes)
         errors += part_findings.findings
     return Checked(None if errors else replace(files, rows=rows), tuple(errors))
 
@@ -189,11 +192,18 @@ def number_of_records(files: TableFiles) -> int:
     return files.form.about_rows(files.parts)
 
 
-def _checked_rows(path: Path, form: TableForm, record: RecordLayout, findings: FindingsOf, threads: int) -> int:
+def _checked_rows(
+    path: Path,
+    form: TableForm,
+    record: RecordLayout,
+    findings: FindingsOf,
+    threads: int,
+    sizes: BatchSizes,
+) -> int:
     """How many rows a part has, by its bytes. Problems go to the findings."""
     try:
         _check_columns(path, form, record, findings)
-        return form.rows_of(path, findings, threads)
+        return form.rows_of(path, findings, threads, sizes)
     except (pa.ArrowException, OSError) as error:
         raise_if_the_machine_failed(error)
         findings.error("", why_damaged(path, error))

@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from safetab.core.privacy.calibration import Stage
+from safetab.foundation.batch_sizes import USUAL_SIZES
 from safetab.foundation.failures import closing_without_masking
 from safetab.foundation.in_threads import SecondThread
 from safetab.model.census.area_levels import Pass
@@ -42,10 +43,17 @@ class NumbersWriter:
     Where steps change numbers, the tables are written again as they are after the steps.
     """
 
-    def __init__(self, output: Path, universe: Universe, options: ReleaseOptions) -> None:
+    def __init__(
+        self,
+        output: Path,
+        universe: Universe,
+        options: ReleaseOptions,
+        rows_of_a_group: int = USUAL_SIZES.numbers,
+    ) -> None:
         self._output = output
         self._universe = universe
         self._options = options
+        self._rows_of_a_group = rows_of_a_group
         self._kinds = NumberKinds(universe, options.confidence)
         self.rows: dict[str, int] = {}  # by the path inside the release
         self.rows_after_steps: dict[str, int] = {}  # by the path inside the output
@@ -90,7 +98,8 @@ class NumbersWriter:
 
     def file_of(self, level: ReleaseLevel, columns: NumberColumns) -> NumberFile:
         """The file that takes the numbers of a level."""
-        return NumberFile(self._output / RELEASE_FOLDER / numbers_file(level.design), columns)
+        path = self._output / RELEASE_FOLDER / numbers_file(level.design)
+        return NumberFile(path, columns, self._rows_of_a_group)
 
     def _write_level(
         self, number: int, own: Iterator[PublishedGroups], more: PublishedGroups, after_steps: _AfterStepsTables | None
@@ -121,7 +130,11 @@ def _with_more(own: Iterator[PublishedGroups], more: PublishedGroups, index: Rel
 
 
 def write_release(
-    output: Path, universe: Universe, facts: ReleaseFacts, populated: Mapping[Pass, Areas]
+    output: Path,
+    universe: Universe,
+    facts: ReleaseFacts,
+    populated: Mapping[Pass, Areas],
+    rows_of_a_group: int = USUAL_SIZES.numbers,
 ) -> dict[str, int]:
     """Write the release of the measurements in `output` and return the rows of each file.
 
@@ -132,7 +145,7 @@ def write_release(
     coterminous = facts.options.coterminous
     found = None if coterminous is None else sets_of_passes(populated, coterminous, universe.census)
     rows = write_universe(release, universe, found)
-    numbers = NumbersWriter(output, universe, facts.options)
+    numbers = NumbersWriter(output, universe, facts.options, rows_of_a_group)
     for tabulation_pass in universe.passes:
         numbers.write_pass(tabulation_pass, None if found is None else found.get(tabulation_pass))
     rows |= numbers.rows

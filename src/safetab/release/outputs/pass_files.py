@@ -169,13 +169,20 @@ class TableFile:
 class PassFiles:
     """The product's tables and the measurements of a pass."""
 
-    def __init__(self, output: Path, tabulation_pass: Pass, config: RunConfig) -> None:
+    def __init__(
+        self,
+        output: Path,
+        tabulation_pass: Pass,
+        config: RunConfig,
+        rows_of_a_group: int,
+    ) -> None:
         name = tabulation_pass.name
         self._allow_negative = config.allow_negative_counts
         layouts = {f"{layout.folder}/{name}.csv": layout for layout in config.product.files}
         self._files = {path: TableFile(output / path, layout) for path, layout in layouts.items()}
         self._measurements_name = f"measurements/{name}.parquet"
-        self._measurements = MeasurementFile(output / self._measurements_name, config.product)
+        measured = output / self._measurements_name
+        self._measurements = MeasurementFile(measured, config.product, rows_of_a_group)
         self._groups: _GroupColumns | None = None
         self._level: LevelPlan | None = None
 
@@ -215,25 +222,23 @@ def stated_format(path: Path) -> int:
     return 0 if stated is None else int(stated)
 
 
-_ROWS_OF_A_GROUP = 1 << 20
-
-
 class MeasurementFile:
     """A Parquet file with row groups of a fixed size, whatever the batches. Texts are plain strings."""
 
-    def __init__(self, path: Path, product: Product) -> None:
+    def __init__(self, path: Path, product: Product, rows_of_a_group: int) -> None:
         path.parent.mkdir(exist_ok=True)
         self._schema = as_dictionaries(schema_of(product))
         self._writer = pa.parquet.ParquetWriter(path, self._schema, compression="zstd", store_schema=False)
         self._writer.add_key_value_metadata({FORMAT: str(OUTPUT_FORMAT)})
         self._waiting = self._schema.empty_table()
+        self._rows_of_a_group = rows_of_a_group
         self.rows = 0
 
     def write(self, measurements: Measurements, groups: _GroupColumns) -> None:
         """Append the noisy numbers of some groups."""
         self._waiting = pa.concat_tables([self._waiting, _rows_of(measurements, groups, self._schema)])
-        while len(self._waiting) >= _ROWS_OF_A_GROUP:
-            self._write_rows(_ROWS_OF_A_GROUP)
+        while len(self._waiting) >= self._rows_of_a_group:
+            self._write_rows(self._rows_of_a_group)
 
     def close(self) -> None:
         """Write the rows that wait and close the file."""

@@ -134,7 +134,7 @@ UNRELATED | noise of people | planted.noise_bugs | all cells share one draw, men
 UNRELATED | noise of people | planted.noise_bugs | the first cell reuses stage 1, puerto ricos cells at us addresses
 UNRELATED | noise of people | planted.noise_bugs | neighbouring groups share noise
 FRESH | noise of people | planted.noise_bugs | key fixed
-KEYS | keys | planted.noise_bugs | key of 16 bits, half a key, key from the clock
+KEYS | keys | planted.noise_bugs | key of 16 bits, half a key, key from the clock, keys from another source
 EVERY_BIT | key bits | planted.address_bugs | the aes key cut to 4 bytes
 NO_SHARED_BITS | addresses | planted.address_bugs | cell 5 reuses the noise of cell 3, the group index wraps at 2 to the 24
 NO_SHARED_BITS | addresses | planted.address_bugs | groups i and i plus 64 share all noise

@@ -26,6 +26,7 @@ engine | areas in two passes accepted | lists | areas of two passes are refused
 engine | a code in two groups of a kind accepted | lists | codes of two groups are refused
 engine | ids sorted without case | lists | ids are in the order of their bytes
 assumption | a test key for real people | assumed | test a key is chosen for made up people alone
+assumption | a recorder for real people | assumed | test a recorder is for made up people alone
 assumption | two ledgers with the same bits | assumed | test bits have one ledger
 assumption | whatever is asked is charged | assumed | test a stage is charged once and within its budget
 assumption | noise is read again that was never charged | assumed | test only what was charged is read again

@@ -20,7 +20,6 @@ from safetab.inputs.readers.digit_columns import is_text
 from safetab.inputs.readers.forms.table_form import Batches, TypedForm
 
 _DICTIONARY_ENCODINGS = frozenset({"PLAIN", "PLAIN_DICTIONARY", "RLE_DICTIONARY", "RLE", "BIT_PACKED"})
-_ROWS_AT_ONCE = 1 << 17  # their positions stay near the processor
 
 
 class ParquetForm(TypedForm):
@@ -35,15 +34,15 @@ class ParquetForm(TypedForm):
         with opened_parquet(path) as file:
             return rows_of_parquet(file)
 
-    def parts_of(self, path: Path) -> Iterator[Callable[[Sequence[str]], Batches]]:
+    def parts_of(self, path: Path, rows_at_once: int) -> Iterator[Callable[[Sequence[str]], Batches]]:
         """Neighbouring row groups, enough of them for a batch."""
         with opened_parquet(path) as file:
             metadata = file.metadata
         first, rows = 0, 0
         for number in range(metadata.num_row_groups):
             rows += rows_of_group(metadata, number)
-            if rows >= _ROWS_AT_ONCE or number == metadata.num_row_groups - 1:
-                yield partial(_batches_of_row_groups, path, metadata, range(first, number + 1))
+            if rows >= rows_at_once or number == metadata.num_row_groups - 1:
+                yield partial(_batches_of_row_groups, path, metadata, range(first, number + 1), rows_at_once)
                 first, rows = number + 1, 0
 
     def whole(self, path: Path, columns: Sequence[str]) -> Batches:
@@ -52,7 +51,9 @@ class ParquetForm(TypedForm):
             yield from _all_there(file.iter_batches(columns=list(columns)), rows_of_parquet(file))
 
 
-def _batches_of_row_groups(path: Path, metadata: pq.FileMetaData, numbers: range, columns: Sequence[str]) -> Batches:
+def _batches_of_row_groups(
+    path: Path, metadata: pq.FileMetaData, numbers: range, rows_at_once: int, columns: Sequence[str]
+) -> Batches:
     """The rows of row groups in order, columns of text as the dictionaries that the file holds.
 
     The calling thread decodes; other threads decode other row groups.
@@ -66,7 +67,7 @@ def _batches_of_row_groups(path: Path, metadata: pq.FileMetaData, numbers: range
         texts = {field.name for field in file.schema_arrow if is_text(field.type)}
         dictionaries = [name for name in sorted(texts & {*columns}) if _has_dictionaries(file, numbers, name)]
     with opened(dictionaries) as file:
-        batches = file.iter_batches(_ROWS_AT_ONCE, list(numbers), list(columns), use_threads=False)
+        batches = file.iter_batches(rows_at_once, list(numbers), list(columns), use_threads=False)
         yield from _all_there(batches, sum(rows_of_group(metadata, number) for number in numbers))
 
 

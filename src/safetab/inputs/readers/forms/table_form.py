@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from safetab.foundation.batch_sizes import USUAL_SIZES, BatchSizes
 from safetab.foundation.failures import raise_if_the_machine_failed
 from safetab.foundation.findings import FindingsOf, shortened
 from safetab.inputs.readers.digit_columns import is_text
@@ -64,7 +65,7 @@ class TableForm(ABC):
         """The columns, with their types if they have any. Raises OSError or an ArrowException."""
 
     @abstractmethod
-    def rows_of(self, path: Path, findings: FindingsOf, threads: int) -> int:
+    def rows_of(self, path: Path, findings: FindingsOf, threads: int, sizes: BatchSizes) -> int:
         """How many rows a file says that it has. Raises OSError or an ArrowException."""
 
     @abstractmethod
@@ -76,16 +77,16 @@ class TableForm(ABC):
         """All rows of a public table, as `table_files.batches_of`."""
 
     @abstractmethod
-    def pieces(self, path: Path, record: RecordLayout) -> Iterator[Batches]:
+    def pieces(self, path: Path, record: RecordLayout, sizes: BatchSizes) -> Iterator[Batches]:
         """All records in pieces, in order; who asks for a piece's batches reads them.
 
         Columns may be dictionaries. Raises DamagedPart, and MisshapenRows.
         """
 
-    def numbered_rows(self, path: Path, record: RecordLayout) -> Iterator[NumberedRows]:
+    def numbered_rows(self, path: Path, record: RecordLayout, sizes: BatchSizes) -> Iterator[NumberedRows]:
         """All records in order, with the numbers by which findings name them."""
         first = self.first_row
-        for piece in self.pieces(path, record):
+        for piece in self.pieces(path, record, sizes):
             with damage_named(path):
                 for batch in piece:
                     yield NumberedRows(np.arange(first, first + len(batch)), batch, {})
@@ -104,8 +105,8 @@ class TypedForm(TableForm):
         """The number of rows by what the file says. Raises OSError or an ArrowException."""
 
     @abstractmethod
-    def parts_of(self, path: Path) -> Iterator[Callable[[Sequence[str]], Batches]]:
-        """What reads some columns of each part. Both raise OSError or an ArrowException.
+    def parts_of(self, path: Path, rows_at_once: int) -> Iterator[Callable[[Sequence[str]], Batches]]:
+        """What reads some columns of each part, by so many rows. Both raise OSError or an ArrowException.
 
         A part that has another number of rows than the file says must raise too.
         """
@@ -114,7 +115,7 @@ class TypedForm(TableForm):
         """As `TableForm.columns_of`."""
         return self.schema_of(path)
 
-    def rows_of(self, path: Path, findings: FindingsOf, threads: int) -> int:  # noqa: ARG002 - of text
+    def rows_of(self, path: Path, findings: FindingsOf, threads: int, sizes: BatchSizes) -> int:  # noqa: ARG002 - of text
         """As `TableForm.rows_of`."""
         return self.number_of_rows(path)
 
@@ -122,10 +123,10 @@ class TypedForm(TableForm):
         """The number of rows."""
         return sum(map(self.number_of_rows, parts))
 
-    def pieces(self, path: Path, record: RecordLayout) -> Iterator[Batches]:
+    def pieces(self, path: Path, record: RecordLayout, sizes: BatchSizes) -> Iterator[Batches]:
         """As `TableForm.pieces`: one for each part."""
         with damage_named(path):
-            for read in self.parts_of(path):
+            for read in self.parts_of(path, sizes.records):
                 yield read(record.columns)
 
     def batches(
@@ -151,7 +152,7 @@ class TypedForm(TableForm):
 
     def whole(self, path: Path, columns: Sequence[str]) -> Batches:
         """These columns of all rows."""
-        for read in self.parts_of(path):
+        for read in self.parts_of(path, USUAL_SIZES.records):
             yield from read(columns)
 
 

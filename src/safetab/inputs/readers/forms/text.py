@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 
+from safetab.foundation.batch_sizes import BatchSizes
 from safetab.foundation.findings import FindingsOf, shortened
 from safetab.inputs.readers.delimited import SEPARATOR, header_mistake
 from safetab.inputs.readers.forms.table_form import (
@@ -61,11 +62,11 @@ class TextForm(TableForm):
         of_record = _ZIPPED_BYTES_OF_A_RECORD if is_zipped else _TEXT_BYTES_OF_A_RECORD
         return sum(path.stat().st_size for path in parts) // of_record
 
-    def rows_of(self, path: Path, findings: FindingsOf, threads: int) -> int:
+    def rows_of(self, path: Path, findings: FindingsOf, threads: int, sizes: BatchSizes) -> int:
         """The number of rows by the line ends; 0 if something was found before."""
         if findings.has_errors:
             return 0
-        lines = lines_of_text(path, threads)
+        lines = lines_of_text(path, threads, sizes)
         if lines.has_overlong_line:
             report_overlong_line(findings)
         elif lines.has_blank_line_inside:
@@ -117,21 +118,21 @@ class TextForm(TableForm):
             rule = f"a row must have {len(header)} fields separated by {SEPARATOR}, as the header has"
             findings.error("", f"{rule}: {lines}.")
 
-    def pieces(self, path: Path, record: RecordLayout) -> Iterator[Batches]:
+    def pieces(self, path: Path, record: RecordLayout, sizes: BatchSizes) -> Iterator[Batches]:
         """As `TableForm.pieces`: a block of lines each. Raises DamagedPart for their line ends."""
         header, has_returns = _columns_in_order(path, record), ends_with_return(path)
         seen = SeenValues()
-        for block in whole_lines(path):
+        for block in whole_lines(path, sizes):
             # a blank line is followed by blank lines alone
             if not block.startswith((b"\r", b"\n")):
                 yield _batches(path, block, header, record, seen, has_returns=has_returns)
 
-    def numbered_rows(self, path: Path, record: RecordLayout) -> Iterator[NumberedRows]:
+    def numbered_rows(self, path: Path, record: RecordLayout, sizes: BatchSizes) -> Iterator[NumberedRows]:
         """As `TableForm.numbered_rows`: lines are counted with the header."""
         misshapen, header = shape_rule(record), _columns_in_order(path, record)
         separator = record.separator_in(path.name).encode()
         repeated = separator.join(name.encode() for name in header)
-        for first, lines in numbered_lines(path):
+        for first, lines in numbered_lines(path, sizes):
             numbers: list[int] = []
             kept: list[bytes] = []
             misfits = dict[tuple[str, str], list[int]]()

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from safetab.core.algorithm.level_design import LevelDesign
 from safetab.foundation.arrays import Integers, Truths
+from safetab.foundation.batch_sizes import USUAL_SIZES
 from safetab.foundation.findings import OUTPUT_FORMAT
 from safetab.model.census.census import Census
 from safetab.model.products.product import Product
@@ -287,7 +288,6 @@ def with_intervals(table: pa.Table) -> pa.Table:
 
 RELEASE_FOLDER = "release"
 NUMBERS_FOLDER = "numbers"
-_ROWS_OF_A_GROUP = 1 << 17
 SEARCHED_COLUMNS = ["region_id", "iteration_code"]  # readers skip row groups by these
 _ROWS_AT_ONCE = 1 << 12  # whose texts the writer looks through for their least and greatest: the file is the same
 
@@ -308,18 +308,24 @@ class NumberFile:
     strings.
     """
 
-    def __init__(self, path: Path, columns: NumberColumns) -> None:
+    def __init__(
+        self,
+        path: Path,
+        columns: NumberColumns,
+        rows_of_a_group: int = USUAL_SIZES.numbers,
+    ) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         how = {"write_statistics": SEARCHED_COLUMNS, "write_batch_size": _ROWS_AT_ONCE}
         self._writer = pq.ParquetWriter(path, columns.schema, compression="zstd", store_schema=False, **how)
         self._columns = columns
+        self._rows_of_a_group = rows_of_a_group
         self._waiting: list[Numbers] = []
         self.rows = 0
 
     def write(self, numbers: Numbers) -> None:
         """Append numbers. They are written once a row group is full, or when the file is closed."""
         self._waiting.append(numbers)
-        if sum(map(len, self._waiting)) >= _ROWS_OF_A_GROUP:
+        if sum(map(len, self._waiting)) >= self._rows_of_a_group:
             self._write_waiting(is_last=False)
 
     def close(self) -> None:
@@ -331,8 +337,8 @@ class NumberFile:
     def _write_waiting(self, *, is_last: bool) -> None:
         waiting = Numbers.concat(self._waiting)
         first = 0
-        while len(waiting) - first >= (1 if is_last else _ROWS_OF_A_GROUP):
-            end = min(first + _ROWS_OF_A_GROUP, len(waiting))
+        while len(waiting) - first >= (1 if is_last else self._rows_of_a_group):
+            end = min(first + self._rows_of_a_group, len(waiting))
             table = self._columns.table(waiting.take(slice(first, end)))
             self._writer.write_table(table, row_group_size=len(table))
             self.rows += len(table)
