@@ -132,6 +132,7 @@ _NAMES = {
     "foundation.compiled": "compiled",
     "foundation.failures": "RunFailed closing_without_masking raise_if_refused_in_words raise_if_the_machine_failed",
     "foundation.files": "NOT_UTF_8_PATH package_data sha256_of",
+    "foundation.templates": "template template_texts",
     "foundation.findings": "Checked Finding FindingsOf InvalidInput OUTPUT_FORMAT SPEND_LOG_FORMAT Severity VERSION described",
     "foundation.in_threads": "SecondThread Workers results_in_threads",
     "foundation.interrupts": "publishing publishing_for_itself until_published",

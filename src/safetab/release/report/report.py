@@ -15,8 +15,8 @@ from safetab.core.privacy.calibration import Stage
 from safetab.core.privacy.composition import PrivacyLoss
 from safetab.core.privacy.output_status import OutputStatus
 from safetab.core.privacy.reference import loss_text, reference_losses
-from safetab.foundation.files import package_data
 from safetab.foundation.new_files import write_new_file
+from safetab.foundation.templates import template_texts
 from safetab.model.census.area_levels import Pass
 from safetab.model.privacy_definition import PrivacyDefinition
 from safetab.release.files import allowed_files
@@ -28,7 +28,7 @@ from safetab.release.report import page_parts as page
 from safetab.release.report.concerns import Concern, concern_list, concerns_of
 from safetab.release.report.release_summary import LevelSummary, ReleaseSummary, release_summary
 
-_TEXTS: Mapping[str, str] = package_data("safetab.release.report", "texts.toml")
+_TEXTS: Mapping[str, str] = template_texts("report/texts.toml")
 _SYMBOLS = {PrivacyDefinition.ZCDP: "\N{GREEK SMALL LETTER RHO}", PrivacyDefinition.PURE_DP: "ε"}
 _DELTAS = ("1e-05", "1e-10", "1e-15")
 _SHOWN_DELTA = "1e-10"

@@ -1,15 +1,14 @@
-"""The words of the page, from words.toml, and the names that it gives protections."""
+"""The words of the page, from templates/compare, and the names that it gives protections."""
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
-from importlib.resources import files
 from typing import Any
 
+from safetab.foundation.templates import template_texts
 from safetab.release.report.page_parts import Markup, joined
 
-WORDS: Mapping[str, Any] = tomllib.loads((files(__package__) / "words.toml").read_text(encoding="utf-8"))
+WORDS: Mapping[str, Any] = template_texts("compare/words.toml")
 NOT_APPLICABLE, NOT_ATTACKED = "not applicable", "not attacked"
 NOT_MEASURED, NONE_SHOWN, NONE_CAN_BE = "not measured", "none shown", "none can be"
 _SELECTIONS = {"threshold", "area"}
