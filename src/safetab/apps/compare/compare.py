@@ -259,7 +259,7 @@ class Comparing:
         elif protection.scale is not None:
             yield _Protected(protection, self._world.scaled(protection.scale), None)
         elif protection.is_of_2020:
-            yield _Protected(protection, self._world.of_2020(protection), None)
+            yield _Protected(protection, self._world.of_2020(), None)
         elif isinstance(protection.records, Swapping):
             with locked_folder(self._request.options.temporary_folder, TEMPORARY_PREFIX) as place:
                 inputs = self._world.inputs

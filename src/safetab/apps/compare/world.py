@@ -205,11 +205,11 @@ class World:
         )
         return self._with(replace(config, families=families))
 
-    def of_2020(self, protection: Protection) -> World:
+    def of_2020(self) -> World:
         """The same counts and thresholds with the budgets of 2020, where PARAMETERS have any. Raises InvalidInput."""
         config = self.inputs.files.config
         if config.product not in PRODUCTS or config.product.production is None:
-            raise InvalidInput.about(protection.spec, text("not_of_2020"))
+            raise InvalidInput.about("safetab:2020", text("not_of_2020"))
         of_2020 = production_of_2020(config.product)
         families = tuple(
             replace(own, budgets={level: budget and other.budgets[level] for level, budget in own.budgets.items()})

@@ -12,7 +12,7 @@ from safetab.apps.compare.tables.exact_tables import ExactTables, PublishedTable
 
 
 @dataclass(frozen=True, slots=True)
-class RandomRounding(NumberStep):
+class _RandomRounding(NumberStep):
     """Rounds q * base + r up with chance r / base, else down: every number by itself, totals too.
 
     `is_fixed`: the keys of the people counted decide, so the same people are always rounded alike.
@@ -49,7 +49,7 @@ class RandomRounding(NumberStep):
 
 def _random_rounding(base: int, fixed: str) -> Made:
     is_fixed = fixed == "yes"
-    return RandomRounding(base, is_fixed), f"random rounding to base {base}{', fixed' if is_fixed else ''}"
+    return _RandomRounding(base, is_fixed), f"random rounding to base {base}{', fixed' if is_fixed else ''}"
 
 
 RANDOM_ROUNDING = Method(
