@@ -9,6 +9,7 @@ import numpy as np
 from tests.inside import (
     CountedCensus,
     NoProgress,
+    NumberStep,
     Protection,
     PublishedTables,
     RunOptions,
@@ -29,11 +30,12 @@ def counted(parameters, data, tables="as-released", options=None):
 
 
 @dataclass(frozen=True)
-class Changed:
+class Changed(NumberStep):
     """Publishes what a function makes of tables and bits: numbers, and which are withheld."""
 
     change: object
     largest_error: int | None = None
+    is_drawn_again: bool = False
 
     def protect(self, tables, bits):
         return PublishedTables.of(*self.change(tables, bits))
@@ -42,8 +44,9 @@ class Changed:
         raise NotImplementedError
 
 
-def protection(spec, change=None, largest_error=None, **steps):
-    return Protection(spec, spec, None, numbers=None if change is None else Changed(change, largest_error), **steps)
+def protection(spec, change=None, largest_error=None, *, is_drawn_again=False, **steps):
+    numbers = None if change is None else Changed(change, largest_error, is_drawn_again)
+    return Protection(spec, spec, None, numbers=numbers, **steps)
 
 
 def nearest_5(tables, _):

@@ -20,7 +20,7 @@ PROJECT = Path(__file__).parents[1]
 PACKAGE = "safetab"
 FACE = "HANDED_OUT"
 OWN_FACE = {PACKAGE}
-"""Rooms whose face is `__all__`: what users import."""
+"""Rooms whose face is `__all__`: what users import. A name that they alone hand on is in no other face."""
 USERS = ("tests", "tools")
 """Folders with programs that use the program's names."""
 WIDTH = 120
@@ -134,7 +134,8 @@ def handed_out(modules: Mapping[str, Module]) -> dict[str, dict[str, str]]:
     wanted: dict[str, dict[str, set[str]]] = {}
     for (owner, name), users in uses_in(modules).items():
         room = room_of(owner)
-        if room not in OWN_FACE and any(room_of(user) != room for user in users):
+        others = {room_of(user) for user in users} - {room} - OWN_FACE
+        if room not in OWN_FACE and others:
             module = owner.removeprefix(room).removeprefix(".")
             wanted.setdefault(room, {}).setdefault(module, set()).add(name)
     return {
@@ -214,10 +215,13 @@ def arrows(modules: Mapping[str, Module]) -> set[tuple[str, str]]:
 
 
 def write_faces(modules: Mapping[str, Module], source: Path) -> None:
-    for room, names in handed_out(modules).items():
+    wanted = handed_out(modules)
+    for room in {**faces(modules), **wanted}:
         path = source.parent.joinpath(*room.split("."), "__init__.py")
         text = path.read_text(encoding="utf-8").partition(f"\n{FACE} = ")[0].rstrip()
-        path.write_text(f"{text}\n\n{FACE} = {{\n{''.join(_lines(names))}}}\n", encoding="utf-8")
+        names = wanted.get(room)
+        face = f"\n{FACE} = {{\n{''.join(_lines(names))}}}\n" if names else ""
+        path.write_text(f"{text}\n{face}", encoding="utf-8")
 
 
 def _lines(names: Mapping[str, str]) -> Iterator[str]:

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from safetab.cli.functions.demo import demo
     from safetab.cli.functions.documentation import docs
     from safetab.cli.functions.made_up import MadeUp, new, synthesize
-    from safetab.cli.functions.releases import new_key, official, registry, report, sign, site, verify
+    from safetab.cli.functions.releases import new_key, official, registry, sign, site, verify
     from safetab.cli.functions.studies import audit, diff, explore, lists
     from safetab.core.algorithm.run_plan import RunPlan
     from safetab.foundation.result_tables import Findings
@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from safetab.release.estimates.results import Answers, Areas, Found, Groups, GroupTable, Statuses
     from safetab.release.files.checks.verification import Verification
     from safetab.release.files.official.write_official import OfficialSummary
+    from safetab.release.report.pages import report
     from safetab.runs.declared_options import DeclaredOption
     from safetab.runs.given_options import GivenAccuracy, GivenCompare, GivenRerelease, GivenRun, GivenValidate
     from safetab.runs.options import RunOptions
@@ -86,7 +87,7 @@ _LATE = {
     "cli.functions.demo": ("demo",),
     "cli.functions.documentation": ("docs",),
     "cli.functions.made_up": ("MadeUp", "new", "synthesize"),
-    "cli.functions.releases": ("new_key", "official", "registry", "report", "sign", "site", "verify"),
+    "cli.functions.releases": ("new_key", "official", "registry", "sign", "site", "verify"),
     "cli.functions.studies": ("audit", "diff", "explore", "lists"),
     "core.algorithm.run_plan": ("RunPlan",),
     "foundation.result_tables": ("Findings",),
@@ -97,6 +98,7 @@ _LATE = {
     "release.estimates.results": ("Answers", "Areas", "Found", "GroupTable", "Groups", "Statuses"),
     "release.files.checks.verification": ("Verification",),
     "release.files.official.write_official": ("OfficialSummary",),
+    "release.report.pages": ("report",),
     "runs.options": ("RunOptions",),
     "runs.rerelease": ("RereleaseSummary",),
     "runs.run": ("RunSummary",),

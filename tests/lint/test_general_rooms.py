@@ -33,6 +33,8 @@ AMERICAN_ROOMS = [
     apps/bureau
     apps/synthetic | a made-up U.S. census
     apps/audit | worlds in the Bureau's files, spelled apart from the program on purpose
+    templates/audit
+    templates/new_parameters | of a made-up U.S. census
     model/products/bureau_columns.py
     model/products/safetab_p
     model/products/safetab_h

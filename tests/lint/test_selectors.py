@@ -13,6 +13,7 @@ from tests.inside import (
     package_data,
     specified_module,
     tabulate_level_module,
+    template_texts,
 )
 from tests.worlds.specified.changed_worlds import SELECTORS, declared_paths
 
@@ -25,20 +26,16 @@ TABLES = {
 """What is looked up by the member."""
 
 OF_TEXTS = {
-    "cli": ("plan", "tune"),
-    "release.report": ("choice", "why_nothing"),
-    "release.files": ("selection", "absent"),
+    "cli/texts.toml": (package_data("safetab.cli", "texts.toml"), ("plan", "tune")),
+    "templates/report/texts.toml": (template_texts("report/texts.toml"), ("choice", "why_nothing")),
+    "templates/release/texts.toml": (template_texts("release/texts.toml"), ("selection", "absent")),
 }
 TEXTS = {
+    **{f"{file}: {table}": texts[table] for file, (texts, tables) in OF_TEXTS.items() for table in tables},
     **{
-        f"{package.replace('.', '/')}/texts.toml: {table}": package_data(f"safetab.{package}", "texts.toml")[table]
-        for package, tables in OF_TEXTS.items()
-        for table in tables
-    },
-    **{
-        f"apps/accuracy/pages/texts.toml: {section}": {
+        f"templates/accuracy/texts.toml: {section}": {
             selector: texts[section]
-            for selector, texts in package_data("safetab.apps.accuracy.pages", "texts.toml").items()
+            for selector, texts in template_texts("accuracy/texts.toml").items()
             if section in texts
         }
         for section in ("levels", "errors", "tables", "coverage", "about")

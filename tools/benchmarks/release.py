@@ -35,7 +35,7 @@ from safetab.release.files.release_universe import universe_of_run
 from safetab.release.files.write_release import write_release
 from safetab.release.outputs.manifest import RunFacts, write_manifest, write_release_log
 from safetab.release.outputs.pass_files import PassFiles
-from safetab.release.report.report import report_file
+from safetab.release.report.pages import PAGES
 
 GROUPS_AT_ONCE = 1 << 18
 STATES, COUNTIES, TRACTS, BLOCKS = 51, 60, 27, 97  # about the nation's: 3,060 counties, 82,620 tracts, 8 million blocks
@@ -121,7 +121,7 @@ def main() -> None:
             print(f"  {size / 1e6:.0f} MB; memory {_megabytes():,} MB")
             started = time.process_time()
             page = Path(temporary) / f"report{len(step)}.html"
-            report_file(output, page)
+            PAGES["report"].write(output, page, overwrite=False)
             spent = f"{time.process_time() - started:.1f} s"
             print(f"report: {page.stat().st_size / 1000:.0f} kB in {spent}; memory {_megabytes():,} MB")
             ran = RunFacts(plan, (), day, OutputStatus.SYNTHETIC)

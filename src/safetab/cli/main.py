@@ -52,8 +52,9 @@ _TASKS: dict[str, tuple[Callable[..., None], ...]] = {
     "Start": (synthetic.demo, synthetic.new, synthetic.synthesize, docs),
     "Run a census": (curator.validate, curator.plan, curator.run, curator.spend),
     "Use a release": (
-        *(release.show, release.status, release.report, release.site),
-        *(release.export, release.rerelease, release.official),
+        *(release.show, release.status),
+        *release.PAGE_COMMANDS,
+        *(release.site, release.export, release.rerelease, release.official),
         *(trust.sign, trust.verify, trust.registry),
     ),
     "Choose parameters": (study.diff, study.explore, study.accuracy, study.compare, study.lists),

@@ -13,8 +13,8 @@ HANDED_OUT = {
         "raise_if_the_machine_failed refusal_of refusals_as_run_failed why_refused"
     ),
     "files": (
-        "FileIdentity NOT_UTF_8_PATH UnreadableFile identity_of is_utf8_path package_data page_script printable "
-        "read_bytes read_text resolved sha256_of whole_path why_unreadable"
+        "FileIdentity NOT_UTF_8_PATH UnreadableFile identity_of is_utf8_path package_data printable read_bytes "
+        "read_text resolved sha256_of whole_path why_unreadable"
     ),
     "findings": (
         "Checked FORMAT Finding FindingsOf InvalidInput OUTPUT_FORMAT SPEND_LOG_FORMAT Severity VERSION described "
@@ -35,4 +35,5 @@ HANDED_OUT = {
     "result_tables": "Findings HtmlTable MOST_SHOWN Result Tabular WrittenFiles library listed more_than_shown",
     "safe_csv": "plain_texts safe_text safe_texts",
     "start_up": "address_space_limit control_group_limit end_interrupted reserve_little why_too_little",
+    "templates": "page_script template template_texts",
 }

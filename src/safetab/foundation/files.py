@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import tomllib
 from importlib.resources import files
-from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -109,14 +108,6 @@ def sha256_of(path: Path) -> str:
 
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def page_script(*folders: Traversable) -> str:
-    """The scripts of a page as one closed scope: the common elements, then each folder's by name."""
-    scripts = [files("safetab.foundation") / "page_elements.js"]
-    for folder in folders:
-        scripts += sorted(folder.iterdir(), key=lambda script: script.name)
-    return '"use strict";\n(() => {\n' + "\n".join(script.read_text("utf-8") for script in scripts) + "})();\n"
 
 
 def package_data(package: str, name: str) -> dict[str, Any]:

@@ -48,10 +48,7 @@ HANDED_OUT = {
     "specified_files": "Compiled compile_folder",
     "tuning.concerns": "NO_PROTECTION ParameterConcern concerns",
     "tuning.paper": "GAMMA STABILITY SUPPRESSION_CHANCE margin_table threshold_table",
-    "tuning.questions": (
-        "BudgetForMargin MarginsForTotal Multiplicity NoiseComparison PAPER_CONSTANT ThresholdForError best_margins "
-        "compare_noises least_budget multiplicities smallest_margins threshold_for"
-    ),
+    "tuning.questions": "PAPER_CONSTANT compare_noises least_budget multiplicities smallest_margins threshold_for",
     "tuning.tuned_level": "Facts LevelSizes TunedLevel",
     "tuning.tuning": "PRODUCTION Tuning config_path presets production_of_2020 text_of_keys tuning_of",
 }

@@ -1,16 +1,15 @@
 """What is published, and what it can tell: outputs, files, checks, estimates, the report. It reaches no record."""
 
 HANDED_OUT = {
-    "estimates.estimate": "Absence Difference Estimate",
+    "estimates.estimate": "Absence Estimate",
     "estimates.noise": "far_threshold share_of_first",
     "estimates.noisy_number": "NoisyNumber most_if_suppressed reason_of withheld_because",
     "estimates.open_release": "Release open_release",
     "estimates.overlaps": "groups_with_shared_codes wider_groups",
-    "estimates.ratio": "Ratio",
     "estimates.reading.lookup": "Entity Lookup names_of_parts words_for_many_areas",
     "estimates.reading.names": "SAME_WORDS",
     "estimates.readme_examples": "readme_examples",
-    "estimates.results": "Answers Areas Found GroupTable Groups Statuses",
+    "estimates.results": "Answers GroupTable",
     "estimates.tables": "percent",
     "files.allowed_files": "measured_files not_files",
     "files.census_file": "ReleasedCensus",
@@ -52,7 +51,8 @@ HANDED_OUT = {
         "Markup NOTHING contents_and_sections document element figure_list five_lines joined legend level_name link "
         "name paragraphs plain_table shape_name verdict_line void whole_table"
     ),
+    "report.pages": "PAGES ReleasePage",
     "report.registry": "registry_entry",
-    "report.report": "REPORT_FILE loss_words report_file write_report_page",
+    "report.report": "REPORT_FILE loss_words report_page",
     "report.shares": "finer_table number share",
 }

@@ -3,11 +3,10 @@
 HANDED_OUT = {
     "declared_options": (
         "ASSESS COMPARE COMPARED_WITH CONFIDENCE CONFIG COPYING COTERMINOUS CSV DEFAULTS DeclaredOption EngineKind "
-        "FINDINGS_LOG GEOGRAPHY MARGIN_CONFIDENCE OVERWRITE PARAMETERS RERELEASE RULES RUN SETTINGS TOGETHER_WITH "
-        "TOTALS VALIDATE shows with_defaults"
+        "FINDINGS_LOG GEOGRAPHY MARGIN_CONFIDENCE OVERWRITE PARAMETERS RULES RUN SETTINGS TOGETHER_WITH TOTALS "
+        "VALIDATE with_defaults"
     ),
     "disk_space": "size_in_words",
-    "given_options": "GivenAccuracy GivenCompare GivenRerelease GivenRun GivenValidate",
     "guards": (
         "backend_of errors_reported findings_logged forbid_memory_dumps log_passed os_errors_as_run_failed "
         "own_errors_logged pyarrow_threads"

@@ -26,7 +26,7 @@ from safetab.release.files.documents import ReleaseFacts, write_readme
 from safetab.release.files.numbers.number_files import RELEASE_FOLDER
 from safetab.release.files.release_folder import ReleaseFolder
 from safetab.release.files.release_universe import Universe
-from safetab.release.report.report import REPORT_FILE, write_report_page
+from safetab.release.report.report import REPORT_FILE, report_page
 
 GeographyOfPass = Mapping[Pass, Areas]
 _EMPTY_BLOCKS_AUTHORITY = (
@@ -79,7 +79,7 @@ def write_documents(output: Path, universe: Universe, facts: ReleaseFacts) -> No
     """
     release = output / RELEASE_FOLDER
     folder = ReleaseFolder(release, facts, universe)
-    write_report_page(folder, output / REPORT_FILE)
+    (output / REPORT_FILE).write_text(report_page(folder), encoding="utf-8")
     shutil.copyfile(output / REPORT_FILE, release / REPORT_FILE)
     write_readme(release, universe, facts, readme_examples(folder))
     write_checksums(release)

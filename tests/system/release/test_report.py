@@ -13,7 +13,7 @@ import pytest
 import safetab
 from tests.brute_force import SUBSTATE, rows_of
 from tests.commands import cli, done, refused
-from tests.inside import LEADS, NOTHING, OutputStatus, percent, report_file
+from tests.inside import LEADS, NOTHING, PAGES, OutputStatus, percent
 from tests.releases import group, json_of, totals_of, unchanged_numbers_of, universe_of
 from tests.report_pages import ReportPage
 from tests.system.release.test_coterminous import write_world
@@ -233,7 +233,7 @@ def test_the_page_is_a_function_of_the_release_alone(plain, tmp_path):
     shutil.copytree(plain.out / "release", tmp_path / "given away")
     written = text_of(plain.out)
     for number, release in enumerate((tmp_path / "given away", plain.out)):
-        report_file(release, tmp_path / f"{number}.html", overwrite=False)
+        PAGES["report"].write(release, tmp_path / f"{number}.html", overwrite=False)
         assert (tmp_path / f"{number}.html").read_text(encoding="utf-8") == written
     entry = json_of(plain.out / "manifest.json")["documents"]["report.html"]
     assert entry["sha256"] == hashlib.sha256(written.encode()).hexdigest()

@@ -17,13 +17,14 @@ from safetab.apps.accuracy.pages.page import AssessedData, accuracy_page
 from safetab.apps.accuracy.tables import accuracy_table, comparison_table, levels_alike
 from safetab.core.privacy.output_status import SYNTHETIC_MARKER
 from safetab.foundation.failures import raise_if_the_machine_failed
-from safetab.foundation.files import package_data, resolved, whole_path
+from safetab.foundation.files import resolved, whole_path
 from safetab.foundation.findings import VERSION, Checked, Finding, FindingsOf, InvalidInput
 from safetab.foundation.new_files import is_output_of_run, output_around
 from safetab.foundation.parquet_facts import opened_parquet
 from safetab.foundation.progress import NoProgress, Progress
 from safetab.foundation.result_tables import Result
 from safetab.foundation.safe_csv import safe_texts
+from safetab.foundation.templates import template_texts
 from safetab.inputs.configuration import product_asked_for, read_config, require_parameters
 from safetab.inputs.own_records import is_synthetic, paths_read
 from safetab.model.products.product import Product
@@ -269,5 +270,5 @@ def _facts(assessed: Mapping[str, Assessment], data: AssessedData, today: dateti
 
 def _readme(data: AssessedData) -> str:
     """The text of the README beside the files."""
-    text: str = package_data("safetab.apps.accuracy.pages", "texts.toml")["any"]["readme"]
+    text: str = template_texts("accuracy/texts.toml")["any"]["readme"]
     return text.format(warning=data.warning)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from safetab.apps.audit.verdicts import AuditReport, Part, Result, Verdict
-from safetab.foundation.files import package_data
 from safetab.foundation.findings import VERSION
+from safetab.foundation.templates import template_texts
 from safetab.model.census.census import capitalized
 from safetab.release.report.page_parts import (
     NOTHING,
@@ -26,7 +26,7 @@ from safetab.release.report.page_parts import (
 
 _Found = Sequence[tuple[Part, Verdict]]
 _THIS_INSTALLATION = "this installation"
-_TEXTS = package_data("safetab.apps.audit", "texts.toml")
+_TEXTS = template_texts("audit/texts.toml")
 ATTACKS, EXPLAINED = _TEXTS["attacks"], _TEXTS["explained"]
 
 

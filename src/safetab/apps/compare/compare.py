@@ -19,7 +19,6 @@ from safetab.apps.compare.measures.utility import key_of_seed, utility
 from safetab.apps.compare.pages.words import text
 from safetab.apps.compare.protections.protection import Known, Protection, Publication, told_once
 from safetab.apps.compare.protections.safetab_runs import safetab_publication
-from safetab.apps.compare.protections.spec_text import OF_2020
 from safetab.apps.compare.protections.steps import publish, windows_of
 from safetab.apps.compare.protections.swapping import (
     Swapping,
@@ -242,8 +241,8 @@ class Comparing:
                 counts = None if swapped is None else swapped.census
                 table = utility(protection, world.census, runs=runs, seed=seed, published=counts)
                 exposed = [self._exposure(protected, *each) for each in zip(self._areas, self._splits, strict=True)]
-                guarantee = guarantee_of(protection, world.inputs.plan, found := added(exposed))
-                return [Compared(protection, table, found, guarantee, comes_with(protection))]
+                guarantee = guarantee_of(protection, world.inputs.plan)
+                return [Compared(protection, table, added(exposed), guarantee, comes_with(protection))]
         except InvalidInput as invalid:
             if self._request.protections:
                 raise
@@ -259,7 +258,7 @@ class Comparing:
                 yield _Protected(protection, other, None)
         elif protection.scale is not None:
             yield _Protected(protection, self._world.scaled(protection.scale), None)
-        elif protection.spec == OF_2020:
+        elif protection.is_of_2020:
             yield _Protected(protection, self._world.of_2020(), None)
         elif isinstance(protection.records, Swapping):
             with locked_folder(self._request.options.temporary_folder, TEMPORARY_PREFIX) as place:
@@ -289,7 +288,7 @@ class Comparing:
             member, bound = membership_of_safetab(area, plan, seed), membership_bound(plan)
         else:
             member, bound = membership(area, protection, seed, protected.unchanged(counted)), None
-        has_builder = not protection.is_safetab and "secondary=" not in protection.spec
+        has_builder = not (protection.is_safetab or protection.is_secondary)
         whole = averaging(groups, protection, seed) if is_asked and has_builder else {}
         return replace(
             exposed,
@@ -298,4 +297,5 @@ class Comparing:
             averaging=whole or (as_published(split, publication) if is_asked else {}),
             differencing=differencing(area, publication),
             not_finished=(*exposed.not_finished, *late),
+            is_checked=protection.is_secondary and finished,
         )

@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from importlib.resources import files
 from pathlib import Path
 from textwrap import fill
 
+from safetab.apps.compare.protections.all_methods import METHODS
 from safetab.apps.compare.protections.protection import Protection, Source
 from safetab.apps.compare.protections.spec_text import checked
+from safetab.foundation.files import package_data
 from safetab.foundation.findings import InvalidInput
 from safetab.model.specification.kinds import nearest
 
-_FOLDER = files("safetab.apps.compare")
-_FILE = tomllib.loads((_FOLDER / "presets.toml").read_text(encoding="utf-8"))
-_BY_NAME = sorted(_FILE["preset"], key=lambda preset: preset["name"].casefold())
-GROUPS: Mapping[str, str] = _FILE["groups"]
+_WORDS = [method.words for method in METHODS]
+_PRESETS = [preset for words in _WORDS for preset in words.get("preset", ())]
+_BY_NAME = sorted(_PRESETS, key=lambda preset: preset["name"].casefold())
+_FAMILIES = [family for words in _WORDS for family in words.get("sweep", {}).items()]
+GROUPS: Mapping[str, str] = package_data("safetab.apps.compare", "presets.toml")["groups"]
 """The groups of presets, in words."""
 PRESETS = tuple(Protection(each["spec"], each["name"], Source(**each["source"])) for each in _BY_NAME)
 """The name and source of every preset, by name; `checked` gives its steps. Its text is canonical."""
 GROUPS_OF: Mapping[str, Sequence[str]] = {each["spec"]: each["groups"] for each in _BY_NAME}
 """The groups that each preset is in."""
-SWEEP: Mapping[str, Sequence[str]] = _FILE["sweep"]
+SWEEP: Mapping[str, Sequence[str]] = dict(sorted(_FAMILIES, key=lambda family: family[0].casefold()))
 """The families of methods by name, each at five strengths from weak to strong."""
 
 
@@ -65,8 +66,8 @@ def list_text() -> str:
 
 def explanation(name: str) -> str:
     """One method in plain words, with an example of ten numbers. Raises InvalidInput if there is no such method."""
-    known = tomllib.loads((_FOLDER / "explanations.toml").read_text(encoding="utf-8"))["method"]
-    known |= {step: method for method in known.values() for step in method.get("also", ())}
+    known = {words["name"]: words for words in _WORDS}
+    known |= {step: words for words in _WORDS for step in words.get("also", ())}
     if name not in known:
         raise InvalidInput.about(
             "the command", f"There is no such method. {nearest(name, [*known])}", f"--explain {name}"

@@ -44,6 +44,7 @@ class Exposure:
     outside: int = 0  # states that left a window: must be 0
     not_finished: tuple[str, ...] = ()  # in sentences
     proven_by: str = ""  # "propagation", or "propagation and CP-SAT"
+    is_checked: bool = False  # whether linear programs found that no withheld count follows
 
     @property
     def likeliest(self) -> Claims:
@@ -69,6 +70,7 @@ def added(exposures: Sequence[Exposure]) -> Exposure | None:
         averaging={at: fmean(each[at] for each in known("averaging") if at in each) for at in first.averaging},
         differencing=(sum(each[0] for each in known("differencing")), sum(each[1] for each in known("differencing"))),
         r_hat=max(known("r_hat"), default=None),
+        is_checked=all(known("is_checked")),
     )
 
 
@@ -110,7 +112,12 @@ class Compared:
     utility: pa.Table  # the columns of measures/utility.py
     exposure: Exposure | None
     guarantee: str  # the formal one in words, or "none stated"
-    comes_with: str  # what a user gets with a number: "exact; a mark where withheld", "nothing"
+    comes_with: tuple[str, ...]  # what a user gets with a number: "exact", "a mark where withheld", "nothing"
+
+    @property
+    def is_checked(self) -> bool:
+        """Whether linear programs found that no withheld count follows."""
+        return self.exposure is not None and self.exposure.is_checked
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,10 +20,9 @@ from safetab.apps.compare.measures.utility import key_of_seed
 from safetab.apps.compare.pages.words import text
 from safetab.apps.compare.presets import GROUPS, protections_of, with_source
 from safetab.apps.compare.protections.protection import Protection
-from safetab.apps.compare.protections.spec_text import OF_2020
 from safetab.apps.compare.protections.spec_text import checked as checked_text
 from safetab.apps.compare.protections.swapping import households_unknown
-from safetab.apps.compare.results import ComparedCensus, Exposure
+from safetab.apps.compare.results import ComparedCensus
 from safetab.apps.compare.tables.count_area import (
     ChosenArea,
     CountedArea,
@@ -210,7 +209,7 @@ class World:
         """The same counts and thresholds with the budgets of 2020, where PARAMETERS have any. Raises InvalidInput."""
         config = self.inputs.files.config
         if as_shipped(config.product).production is None:
-            raise InvalidInput.about(OF_2020, text("not_of_2020"))
+            raise InvalidInput.about("safetab:2020", text("not_of_2020"))
         of_2020 = production_of_2020(config.product)
         families = tuple(
             replace(own, budgets={level: budget and other.budgets[level] for level, budget in own.budgets.items()})
@@ -292,14 +291,11 @@ def counted_world(parameters: Path, data: Path, request: CompareRequest, progres
         yield World(inputs, engine, CountedCensus(inputs, engine, progress, request.tables, options), warnings, people)
 
 
-def guarantee_of(protection: Protection, plan: RunPlan, found: Exposure | None = None) -> str:
-    """The formal guarantee over the whole release in words, or why it has none, and what linear programs checked."""
+def guarantee_of(protection: Protection, plan: RunPlan) -> str:
+    """The formal guarantee over the whole release in words, or why it has none."""
     if not protection.is_safetab:
-        is_checked = "secondary=" in protection.spec and found and text("secondary_late") not in found.not_finished
         is_random = protection.is_drawn_again or protection.records is not None
-        return text("no_guarantee" if is_random else "no_limit_below_1") + text("checked_by_programs") * bool(
-            is_checked
-        )
+        return text("no_guarantee" if is_random else "no_limit_below_1")
     definition, noun = plan.config.privacy_definition, plan.config.product.record.noun
     loss, symbol = reported_loss(definition, plan.loss), definition.budget_symbol
     own = f"{symbol} = {loss_text(loss.unbounded)}"
@@ -309,16 +305,18 @@ def guarantee_of(protection: Protection, plan: RunPlan, found: Exposure | None =
     return text("guarantee", noun=noun, own=own, symbol=symbol, bound=f"{membership_bound(plan):.2f}", changed=changed)
 
 
-def comes_with(protection: Protection) -> str:
-    """What a user gets with a number."""
+def comes_with(protection: Protection) -> tuple[str, ...]:
+    """What a user gets with a number: what is known of its error, and a mark if some are withheld."""
     if protection.is_safetab:
-        return "an interval for 95%"
-    numbers = protection.numbers
-    error, below = (0, 0) if numbers is None else (numbers.largest_error, numbers.withheld_below)
-    withholds = below or protection.selections
-    known = f"the largest error, {error:,}" if error else "exact"
-    if protection.records is not None or error is None:
-        known = ""
-    elif error and "cell-key" in protection.spec and protection.source is not None and protection.source.assumed:
-        known = "the largest error, where the agency publishes it"
-    return "; ".join(filter(None, (known, "a mark where withheld" if withholds else ""))) or "nothing"
+        return ("an interval for 95%",)
+    numbers, error = protection.numbers, protection.largest_error
+    known = []
+    if error == 0:
+        known.append("exact")
+    elif numbers is not None and error is not None:
+        is_secret = numbers.may_be_secret and protection.source is not None and protection.source.assumed
+        limit = "where the agency publishes it" if is_secret else f"{error:,}"
+        known.append(f"the largest error, {limit}")
+    if protection.selections or (numbers is not None and numbers.withheld_below):
+        known.append("a mark where withheld")
+    return tuple(known) or ("nothing",)

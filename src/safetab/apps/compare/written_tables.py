@@ -13,7 +13,7 @@ import pyarrow.csv
 import pyarrow.parquet
 
 from safetab.apps.compare.measures.utility import key_of_seed
-from safetab.apps.compare.pages.committee_table import committee_table
+from safetab.apps.compare.pages import committee_table
 from safetab.apps.compare.pages.compare_page import compare_page
 from safetab.apps.compare.pages.words import text
 from safetab.apps.compare.results import Claims, Compared, Comparison, Exposure
@@ -32,7 +32,7 @@ def write_comparison(out: Path, comparison: Comparison, request: CompareRequest)
     """Write the page and its numbers, for the curator alone."""
     nobody = text("nobody")
     tables = {
-        "committee": committee_table(comparison),
+        "committee": committee_table.committee_table(comparison),
         "utility": pa.concat_tables([each.utility for each in comparison.protections]),
         "exposure": _exposure_table(comparison.protections, comparison.baseline),
     }
@@ -72,8 +72,8 @@ def _facts(comparison: Comparison, request: CompareRequest) -> dict[str, object]
             {
                 "spec": each.protection.spec,
                 "name": each.protection.name,
-                "guarantee": each.guarantee,
-                "comes_with": each.comes_with,
+                "guarantee": committee_table.stated_guarantee(each),
+                "comes_with": "; ".join(each.comes_with),
                 "source": each.protection.source and asdict(each.protection.source),
             }
             for each in comparison.protections

@@ -10,7 +10,6 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from html import escape
-from importlib.resources import files
 from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
@@ -26,9 +25,10 @@ from safetab.apps.explorer.census_facts import (
 from safetab.apps.explorer.workbook.workbook import write_workbook
 from safetab.core.guarantees.losses import PEOPLE_SHOWN, reported_references
 from safetab.core.privacy.reference import FAR_ABOVE, MOST_THAT_PROTECTS, loss_text
-from safetab.foundation.files import page_script, read_text, whole_path
+from safetab.foundation.files import read_text, whole_path
 from safetab.foundation.findings import VERSION, Finding, InvalidInput, Severity
 from safetab.foundation.new_files import Write, new_file_findings, write_new_files
+from safetab.foundation.templates import page_script, template
 from safetab.inputs.tuning.concerns import NO_PROTECTION
 from safetab.inputs.tuning.tuned_level import Facts, LevelSizes, TunedLevel
 from safetab.inputs.tuning.tuning import (
@@ -249,7 +249,6 @@ def _scaled(sizes: Iterable[_Pair], known: int, possible: int) -> Iterable[_Pair
             yield (size, after - before)
 
 
-_PAGE = files("safetab.apps.explorer") / "page"
 _SCRIPT_FOLDERS = ("arithmetic", "elements", "session", "settings", "charts", "results", "questions", "opening")
 
 
@@ -326,13 +325,13 @@ def _source(request: ExplorerRequest, words: Words) -> str:
 
 def explorer_page(facts: JsonObject) -> str:
     """The whole page, with its styles, scripts and facts."""
-    page = (_PAGE / "explorer.html").read_text("utf-8")
+    page = template("explorer/explorer.html")
     words = facts["sentences"]
     assert isinstance(words, dict)
     for placeholder, word in words.items():
         page = page.replace(f"{{{{{placeholder}}}}}", escape(word))
     parts = {
-        "{{style}}": (_PAGE / "explorer.css").read_text("utf-8"),
+        "{{style}}": template("explorer/explorer.css"),
         "{{script}}": script(),
         "{{facts}}": json_in_a_page(facts),
     }
@@ -345,7 +344,7 @@ def explorer_page(facts: JsonObject) -> str:
 
 def script() -> str:
     """The scripts of the page as one: the arithmetic first, then the folders that show its results."""
-    return page_script(*(_PAGE / folder for folder in _SCRIPT_FOLDERS))
+    return page_script("explorer", _SCRIPT_FOLDERS)
 
 
 def json_in_a_page(value: object) -> str:

@@ -16,7 +16,7 @@ from safetab.release.files.group_statuses import SUPPRESSED, absent_status
 from safetab.release.files.release_universe import Universe
 
 _MECHANISMS = {DiscreteGaussian.mechanism: "gaussian", DiscreteLaplace.mechanism: "laplace"}
-"""What `page/numbers/noise.js` calls each noise that it can compute with."""
+"""What `templates/site/numbers/noise.js` calls each noise that it can compute with."""
 
 
 def noise_of_level(number: int, universe: Universe, confidence: Fraction) -> dict[str, object]:

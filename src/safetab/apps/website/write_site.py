@@ -6,7 +6,6 @@ import html
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import Path
 
 from safetab.apps.website import data_files
@@ -19,8 +18,8 @@ from safetab.apps.website.meanings import meanings
 from safetab.core.guarantees.guarantee import protected_sentence
 from safetab.core.privacy.output_status import OutputStatus, gravest
 from safetab.foundation.failures import refusals_as_run_failed
-from safetab.foundation.files import page_script
 from safetab.foundation.findings import FindingsOf, InvalidInput
+from safetab.foundation.templates import page_script, template
 from safetab.model.census.area_levels import AreaLevel
 from safetab.model.census.census import Census, Words, a_or_an
 from safetab.model.products.product import Product, Selector, Shape
@@ -217,7 +216,6 @@ def _geography(geography: AreaLevel, universe: Universe, facts: ReleaseFacts) ->
 
 _FACTS = "facts"
 FACTS_FILE = f"{data_files.DATA_FOLDER}/{_FACTS}.js"
-_PAGE = files("safetab.apps.website") / "page"
 _SCRIPT_FOLDERS = ("numbers", "drawing", "search", "views")
 _PAGES = ("index.html", "site.css")
 _SCRIPT = "site.js"
@@ -297,7 +295,7 @@ def _write_pages(opened: release_folder.ReleaseFolder, site: Path) -> None:
     texts = {_TITLE: title, _HOME: opened.universe.product.name if is_long else title}
     texts[_WHOSE] = agency_and_year(opened.facts.publication)
     for name in _PAGES:
-        page = (_PAGE / name).read_text(encoding="utf-8")
+        page = template(f"site/{name}")
         for mark, text in texts.items():
             page = page.replace(mark, html.escape(text))
         (site / name).write_text(page, encoding="utf-8", newline="")
@@ -305,7 +303,7 @@ def _write_pages(opened: release_folder.ReleaseFolder, site: Path) -> None:
 
 def site_script() -> str:
     """The scripts of the site as one. views/start.js comes last, because it starts the page."""
-    return page_script(*(_PAGE / folder for folder in _SCRIPT_FOLDERS))
+    return page_script("site", _SCRIPT_FOLDERS)
 
 
 def _write_data(

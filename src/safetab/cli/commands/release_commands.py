@@ -1,10 +1,11 @@
 """The commands about releases: make one again, read it, write it in other forms.
 
-They are rerelease, coterminous, show, status, report, site, export and official.
+They are rerelease, coterminous, show, status, site, export, official, and the pages of a release, such as report.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -15,6 +16,7 @@ from safetab.cli.messages import exits_with_code, note, say, show_findings
 from safetab.cli.options import OF_US, Folder, Release, option, path_argument, takes
 from safetab.foundation.files import whole_path
 from safetab.model.known_census import examples
+from safetab.release.report.pages import PAGES, ReleasePage
 from safetab.runs.declared_options import CONFIDENCE, COPYING, COTERMINOUS, CSV, RULES, DeclaredOption
 
 _WholeOutput = Annotated[Path, path_argument("OUT", "The whole output of a run.")]
@@ -172,22 +174,24 @@ def status(
         note(f"Wrote {output}: {rows:,} groups.")
 
 
-def report(
-    release: Release, output: Annotated[Path, _PAGE] = Path("report.html"), overwrite: _OverwritePage = False
-) -> None:
-    """Write the report of a release: one page that needs nothing else.
+def _page_command(page: ReleasePage) -> Callable[..., None]:
+    """The command that writes a page of a release."""
 
-    What was released, how precise it is, what it cost, and points to check.
-    A run writes OUT/report.html itself; this command makes the report from a
-    release that you got without the rest of OUT.
-    """
-    from safetab.cli.summaries import answer_written
-    from safetab.release.report.report import report_file
+    def command(
+        release: Release, output: Annotated[Path, _PAGE] = Path(page.file), overwrite: _OverwritePage = False
+    ) -> None:
+        from safetab.cli.summaries import answer_written
 
-    with exits_with_code():
-        status = report_file(release, output, overwrite=overwrite)
-    answer_written(status, output)
-    note(f"Wrote {output}. {status.line}")
+        with exits_with_code():
+            status = page.write(release, output, overwrite=overwrite)
+        answer_written(status, output)
+        note(f"Wrote {output}. {status.line}")
+
+    command.__name__, command.__doc__ = page.name, page.help
+    return command
+
+
+PAGE_COMMANDS: tuple[Callable[..., None], ...] = tuple(map(_page_command, PAGES.values()))
 
 
 def site(

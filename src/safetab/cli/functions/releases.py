@@ -15,22 +15,6 @@ from safetab.release.files.checks.signatures import write_new_key
 from safetab.release.files.checks.verification import Verification, sign_release
 from safetab.release.files.official.write_official import OfficialSummary
 from safetab.release.report.registry import registry_entry
-from safetab.release.report.report import report_file
-
-
-@python_function
-def report(path: str | Path, output: str | Path = "report.html", *, overwrite: bool = False) -> Path:
-    """Write the report of a release, one page that needs nothing else, as the command `safetab report` does.
-
-    Returns the page's path. Raises `safetab.InvalidInput` if there is no release or the page exists.
-
-    Args:
-        path: OUT of a run, or OUT/release.
-        output: The page to write.
-        overwrite: Replace `output` if it exists.
-    """
-    report_file(Path(path), Path(output), overwrite=overwrite)
-    return Path(output)
 
 
 @python_function

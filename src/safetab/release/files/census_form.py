@@ -245,7 +245,7 @@ def _write_census_readme(opened: ReleaseFolder, below: _BelowZero, path: Path) -
         "NAMED": indented(_names_of_columns(product, f"{float(100 * facts.options.confidence):.10g}")),
         "BEWARE": indented(beware),
     }
-    documents.write_from_template(path, "census_readme_template.txt", opened.universe, facts, values)
+    documents.write_from_template(path, "census_readme.txt", opened.universe, facts, values)
 
 
 def _names_of_columns(product: Product, confidence: str) -> str:

@@ -8,7 +8,6 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from importlib import resources
 from pathlib import Path
 
 from safetab.core.algorithm.run_plan import RunPlan
@@ -16,8 +15,8 @@ from safetab.core.guarantees.guarantee import protected_sentence
 from safetab.core.guarantees.plan_json import JsonObject, exact, loss_as_json
 from safetab.core.privacy.output_status import OutputStatus, status_as_json
 from safetab.core.privacy.reference import loss_number
-from safetab.foundation.files import package_data
 from safetab.foundation.findings import FORMAT, OUTPUT_FORMAT, VERSION
+from safetab.foundation.templates import template, template_texts
 from safetab.model.census.census import Census, a_or_an
 from safetab.model.privacy_definition import PrivacyDefinition
 from safetab.model.products.product import Product, Selector
@@ -31,7 +30,7 @@ from safetab.release.files.release_universe import ReleaseLevel, Universe
 from safetab.release.outputs.manifest import write_json
 
 _README_WIDTH = 80
-_TEXTS: Mapping[str, Mapping[str, str]] = package_data("safetab.release.files", "texts.toml")
+_TEXTS: Mapping[str, Mapping[str, str]] = template_texts("release/texts.toml")
 README_TEXTS = _TEXTS["readme"]
 
 
@@ -67,13 +66,12 @@ def indented(text: str, indent: str = "  ") -> str:
 
 
 def write_from_template(
-    path: Path, template: str, universe: Universe, facts: ReleaseFacts, values: Mapping[str, str]
+    path: Path, name: str, universe: Universe, facts: ReleaseFacts, values: Mapping[str, str]
 ) -> None:
-    """Write a template that is beside this module, with each [KEY] replaced by its value.
+    """Write the template of this name, with each [KEY] replaced by its value.
 
     The values that every README of a product's release has are added.
     """
-    text = resources.files("safetab.release.files").joinpath(template).read_text(encoding="utf-8")
     product, words = universe.product, universe.census.words
     publication = facts.publication
     title = title_of(publication, universe.census, product.record)
@@ -91,7 +89,7 @@ def write_from_template(
         "ABOUT": _wrapped(about_lines(publication)),
     }
     by_key = {f"[{key}]": value for key, value in {**values, **shared}.items()}
-    filled = re.sub(r"\[[A-Z_]+\]", lambda key: by_key[key[0]], text)
+    filled = re.sub(r"\[[A-Z_]+\]", lambda key: by_key[key[0]], template(f"release/{name}"))
     path.write_text(filled, encoding="utf-8")
 
 
@@ -263,7 +261,7 @@ def write_readme(release: Path, universe: Universe, facts: ReleaseFacts, example
         "COTERMINOUS": indented(coterminous, "    "),
         "RULES": "\n".join(indented(rule, "    ") for rule in rules),
     }
-    write_from_template(release / README_FILE, "readme_template.txt", universe, facts, values)
+    write_from_template(release / README_FILE, "readme.txt", universe, facts, values)
 
 
 def _wrapped(lines: Sequence[str]) -> str:

@@ -9,7 +9,7 @@ from enum import Enum
 from safetab.core.algorithm.level_design import margin_of
 from safetab.core.privacy.calibration import Stage
 from safetab.core.privacy.reference import FAR_ABOVE, beyond_protection, level_far_above, total_far_above
-from safetab.foundation.files import package_data
+from safetab.foundation.templates import template_texts
 from safetab.release.files.numbers.level_numbers import RULES
 from safetab.release.files.numbers.number_files import PUBLISHED
 from safetab.release.report.page_parts import Markup, element, joined, level_name, name, percent, rounded_up
@@ -18,7 +18,7 @@ from safetab.release.report.release_summary import CELLS, TOTALS, LevelSummary, 
 _MANY_EMPTY = 0.1
 """A level's bound on empty groups is a concern above this share of the level's published groups."""
 _EXAMPLES = 3
-_TEXTS = package_data("safetab.release.report", "texts.toml")
+_TEXTS = template_texts("report/texts.toml")
 
 
 class _Urgency(Enum):

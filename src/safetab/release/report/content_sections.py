@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from safetab.foundation.files import package_data
+from safetab.foundation.templates import template_texts
 from safetab.model.census.area_levels import AreaLevel
 from safetab.model.census.census import a_or_an, capitalized
 from safetab.model.census.groups import GroupKind
@@ -27,7 +27,7 @@ CLASS_NAMES = (*(f"within {limit}%" for limit in RELATIVE_MARGINS), "wider, but 
 _TEN_PERCENT, _HALF = RELATIVE_MARGINS.index(10), RELATIVE_MARGINS.index(50)
 _SHARES = (0, 1, 5, 20, 50, 90)
 """Lower limits of the shades in percent. The first shade is for nothing, the second for anything above 0."""
-_TEXTS = package_data("safetab.release.report", "texts.toml")
+_TEXTS = template_texts("report/texts.toml")
 _OTHERS = (COPIED, WITHHELD)
 
 

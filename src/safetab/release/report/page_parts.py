@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import html
 from collections.abc import Callable, Iterable, Sequence
-from importlib import resources
 from math import ceil, floor
 
+from safetab.foundation.templates import template
 from safetab.model.census.area_levels import Pass
 from safetab.model.products.product import Shape, TableFamily
 from safetab.release.files.release_universe import ReleaseLevel
@@ -50,7 +50,7 @@ def name(given: str) -> Markup:
 
 def document(title: str, body: Markup) -> str:
     """A whole page in one file. The same content gives the same bytes."""
-    style = resources.files("safetab.release.report").joinpath("style.css").read_text(encoding="utf-8")
+    style = template("shared/page.css")
     head = element(
         "head",
         void("meta", charset="utf-8"),

@@ -9,13 +9,13 @@ import json
 import re
 import string
 from fractions import Fraction
-from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
 
 from safetab.core.guarantees.plan_json import exact
 from safetab.core.privacy.reference import loss_number
+from safetab.foundation.templates import template
 from safetab.model.census.census import capitalized
 from safetab.model.privacy_definition import PrivacyDefinition
 from safetab.model.products.product import Selector
@@ -40,7 +40,7 @@ def registry_entry(release: Path) -> str:
     universe, facts, about = folder.universe, folder.facts, folder.facts.publication
     title, symbol = title_of(about, universe.census, universe.product.record), universe.definition.budget_symbol
     agency, year, url = ("", "", "") if about is None else (about.agency, about.year, about.url)
-    template = (files("safetab.release.report") / "registry_template.yaml").read_text(encoding="utf-8")
+    template = template("registry/entry.yaml")
     if universe.product.selector is not Selector.PUBLISHED_TOTALS:
         template = "".join(line for line in template.splitlines(keepends=True) if "{totals}" not in line)
     with damage_as_invalid_input(folder.path / PRIVACY_FILE):

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from itertools import chain
-from pathlib import Path
 
 from safetab.core.algorithm.level_design import LevelDesign, margin_of
 from safetab.core.guarantees.guarantee import neighbours_in_words, protected_sentence
@@ -15,20 +14,19 @@ from safetab.core.privacy.calibration import Stage
 from safetab.core.privacy.composition import PrivacyLoss
 from safetab.core.privacy.output_status import OutputStatus
 from safetab.core.privacy.reference import loss_text, reference_losses
-from safetab.foundation.files import package_data
-from safetab.foundation.new_files import write_new_file
+from safetab.foundation.templates import template_texts
 from safetab.model.census.area_levels import Pass
 from safetab.model.privacy_definition import PrivacyDefinition
 from safetab.release.files import allowed_files
 from safetab.release.files.citation import NOT_NAMED, about_lines, agency_and_year, citation_with_address, title_of
 from safetab.release.files.documents import Origin
-from safetab.release.files.release_folder import ReleaseFolder, open_release_folder
+from safetab.release.files.release_folder import ReleaseFolder
 from safetab.release.report import content_sections
 from safetab.release.report import page_parts as page
 from safetab.release.report.concerns import Concern, concern_list, concerns_of
 from safetab.release.report.release_summary import LevelSummary, ReleaseSummary, release_summary
 
-_TEXTS: Mapping[str, str] = package_data("safetab.release.report", "texts.toml")
+_TEXTS: Mapping[str, str] = template_texts("report/texts.toml")
 _SYMBOLS = {PrivacyDefinition.ZCDP: "\N{GREEK SMALL LETTER RHO}", PrivacyDefinition.PURE_DP: "ε"}
 _DELTAS = ("1e-05", "1e-10", "1e-15")
 _SHOWN_DELTA = "1e-10"
@@ -146,20 +144,9 @@ def _level_budgets(release: ReleaseSummary) -> page.Markup:
 REPORT_FILE = allowed_files.REPORT_FILE
 
 
-def report_file(release: Path, file: Path, *, overwrite: bool) -> OutputStatus:
-    """Write the report of a release to a file and return the status of the release.
-
-    Raises InvalidInput if the release is damaged or the file can't be written.
-    """
-    opened = open_release_folder(release)
-    opened.refuse_inside(file)
-    write_new_file(file, lambda beside: write_report_page(opened, beside), overwrite=overwrite)
-    return opened.facts.status
-
-
-def write_report_page(release: ReleaseFolder, file: Path) -> None:
-    """Write the report to a file, replacing what it holds. Raises InvalidInput if a file of the release is damaged."""
-    file.write_text(_page(release_summary(release)), encoding="utf-8")
+def report_page(release: ReleaseFolder) -> str:
+    """The report as HTML. Raises InvalidInput if a file of the release is damaged."""
+    return _page(release_summary(release))
 
 
 def _page(release: ReleaseSummary) -> str:

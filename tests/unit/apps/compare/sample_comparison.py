@@ -1,11 +1,13 @@
 """A comparison for tests of the page. Every number in it is made up; none is a result of any protection."""
 
 from ast import literal_eval
+from dataclasses import replace
 from functools import cache
 
 import pyarrow as pa
 
 from tests.cases import cases_of, values_of
+from tests.counted_census import parsed
 from tests.inside import (
     MERGED,
     SIZE_CLASSES,
@@ -15,7 +17,6 @@ from tests.inside import (
     Comparison,
     Control,
     Exposure,
-    Protection,
     ShownNumber,
     Source,
     WorkedExample,
@@ -112,11 +113,11 @@ def compared(spec):
         1.01,
     )
     return Compared(
-        Protection(spec, name, source, is_safetab=is_safetab),
+        replace(parsed(spec), name=name, source=source),
         utility_of(spec, error, least, {"false_zeros_share": zeros, "false_nonzeros_share": nonzeros, "tables_not_additive_share": gaps}),
         exposure,
         GUARANTEE if is_safetab else "none stated",
-        "an interval for 95%" if is_safetab else "the largest error, 4" if "round" in spec or "cell" in spec else "exact; a mark where withheld",
+        ("an interval for 95%",) if is_safetab else ("the largest error, 4",) if "round" in spec or "cell" in spec else ("exact", "a mark where withheld"),
     )  # fmt: skip
 
 

@@ -83,13 +83,13 @@ def prior_from_windows(system, shape, windows, *others):
 @pytest.mark.slow
 def test_a_dropped_factor_makes_controls_fail(area, monkeypatch):
     monkeypatch.setattr(attack_module, "posterior", half_dropped)
-    monkeypatch.setattr(attack_module, "_TINY_WORLDS", attack_module._TINY_WORLDS[:1])
+    monkeypatch.setattr(attack_module, "_SEVERAL_KINDS", attack_module._SEVERAL_KINDS[:1])
     assert failing(controls(area, 1))[:3] == NAMES[:3]
 
 
 def test_another_prior_makes_a_control_fail(area, monkeypatch):
     monkeypatch.setattr(attack_module, "posterior", prior_from_windows)
-    monkeypatch.setattr(attack_module, "_TINY_WORLDS", attack_module._TINY_WORLDS[:1])
+    monkeypatch.setattr(attack_module, "_SEVERAL_KINDS", attack_module._SEVERAL_KINDS[:1])
     assert failing(controls(replace(area, systems=[]), 1), NAMES[2:]) == NAMES[2:3]
 
 

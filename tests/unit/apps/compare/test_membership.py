@@ -15,6 +15,7 @@ from tests.inside import (
     AreaOfLevel,
     AttackedArea,
     ExactTables,
+    NumberStep,
     Protection,
     PublishedTables,
     Rows,
@@ -99,7 +100,7 @@ def test_equal_seeds_give_equal_advantages():
     assert measured("cell-key:D=2,V=0.9", 9, 4) != measured("cell-key:D=2,V=0.9", 9, 4, seed=2)
 
 
-class WholeSystem:
+class WholeSystem(NumberStep):
     """Withholds the numbers of a system if its total is odd; like secondary suppression it looks at all of them."""
 
     width = 1

@@ -12,6 +12,7 @@ from tests.cases import cases_of, lines_in
 from tests.counted_census import parsed
 from tests.inside import (
     GROUPS,
+    SAID,
     SYNTHETIC_MARKER,
     WORDS,
     Claims,
@@ -26,7 +27,6 @@ from tests.inside import (
     committee_table,
     committee_table_module,
     compare_page,
-    family_of,
     letter_of,
     protections_of,
     said_for,
@@ -176,7 +176,7 @@ def test_every_section_of_a_method_begins_with_what_is_said_for_it(page):
     cards = body_of(page).findall(".//div[@class='agency']")
     for (heading, first, *_), spec in zip(cards, MADE_UP, strict=True):
         assert heading.tag == "h3"
-        assert text_of(first) == f"What is said for it: {said_for(spec)}"
+        assert text_of(first) == f"What is said for it: {said_for(parsed(spec))}"
 
 
 @pytest.mark.parametrize(
@@ -186,7 +186,7 @@ def test_every_section_of_a_method_begins_with_what_is_said_for_it(page):
         swap:rate=0.05 | Additivity
         cell-key:D=2,V=0.9 | Zero stays zero
         suppress:below=3,secondary=lp | exact
-        safetab:DIR | guarantee
+        safetab | guarantee
         round-random:base=3 | no bias
         round:ladder=drb | known
         suppress:rule=1980 | are exact, except
@@ -194,14 +194,25 @@ def test_every_section_of_a_method_begins_with_what_is_said_for_it(page):
     ),
 )
 def test_what_is_said_for_each_method_is_what_its_agency_names_first(spec, word):
-    assert word in said_for(spec)
-    both = f"Its steps, each alone: {said_for(spec)} {WORDS['said_for_it']['threshold']}"
-    assert said_for(f"{spec}+threshold:people=100") == both
+    assert word in said_for(parsed(spec))
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        ("swap:rate=0.05", "threshold:people=100"),
+        ("threshold:people=100", "cell-key:D=2,V=0.9"),
+        ("threshold:people=100", "suppress:rule=1980"),
+    ],
+)
+def test_of_steps_that_leave_each_other_alone_the_words_of_each_are_said(steps):
+    each = " ".join(said_for(parsed(step)) for step in steps)
+    assert said_for(parsed("+".join(steps))) == f"Its steps, each alone: {each}"
 
 
 def test_steps_that_change_each_other_have_words_of_their_own():
-    both = said_for("swap:rate=0.08,target=unique+cell-key:D=3,V=0.14")
-    assert both == WORDS["said_for_it"]["swap+cell-key"]
+    both = said_for(parsed("swap:rate=0.08,target=unique+cell-key:D=3,V=0.14"))
+    assert both == SAID["swap+cell-key"]
     assert not [claim for claim in ("all sums agree", "Zero stays zero", "off by more") if claim in both]
 
 
@@ -285,9 +296,9 @@ def test_families_of_every_preset_have_marks_of_their_own():
     nothing = compared("none")
     for group in GROUPS:
         asked, _ = protections_of(group)
-        some = (replace(nothing, protection=replace(FIRST.protection, spec=one.spec, name=one.name)) for one in asked)
+        some = (replace(nothing, protection=one) for one in asked)
         marks = {mark_of(item) for item in list_of_looks(page_of(*some, shown=()))}
-        assert len(marks) == len({family_of(one.spec) for one in asked})
+        assert len(marks) == len({one.family for one in asked})
 
 
 def of_few_groups(numbers):
@@ -318,10 +329,8 @@ def test_an_interval_says_how_often_it_held(page):
 
 
 def test_strengths_of_one_family_are_joined_by_a_line_and_promised_only_in_a_sweep():
-    assert (
-        family_of("area:people=40+round-random:base=5") == family_of("round-random:base=3,fixed=yes") == "round-random"
-    )
-    assert family_of("swap:rate=0.08+cell-key:D=3,V=2") == "swap + cell-key"
+    specs = ("area:people=40+round-random:base=5", "round-random:base=3,fixed=yes", "swap:rate=0.08+cell-key:D=3,V=2")
+    assert [parsed(spec).family for spec in specs] == ["round-random", "round-random", "swap + cell-key"]
     strengths = tuple(compared(spec) for spec in MADE_UP if spec.startswith("cell-key"))
     joined, apart = (page_of(*strengths, is_sweep=one) for one in (True, False))
     assert joined.count('class="line') == apart.count('class="line') + 2  # proven and named
@@ -431,8 +440,9 @@ def test_shares_of_secondary_suppression_are_upper_limits(page):
 
 
 def test_what_linear_programs_checked_is_explained_below_the_table(page):
-    checked = "none below 1: nothing is random; by linear programs no withheld count follows"
-    said = page_of(replace(compared("suppress:below=3,secondary=lp"), guarantee=checked))
+    suppressed = compared("suppress:below=3,secondary=lp")
+    checked = replace(suppressed.exposure, is_checked=True)
+    said = page_of(replace(suppressed, guarantee="none below 1: nothing is random", exposure=checked))
     assert exposed_of(said)[1][5] == "none below 1: nothing is random ¶"
     assert "<strong>¶ </strong>By linear programs no withheld count" in said
     assert "¶" not in page
@@ -523,10 +533,10 @@ def test_a_protection_asked_for_by_its_text_has_the_source_of_its_preset(asked):
 
 def test_the_largest_error_is_promised_only_where_it_is_known():
     own = parsed("cell-key:D=2,V=0.9")
-    assert comes_with(own) == "the largest error, 2"
+    assert comes_with(own) == ("the largest error, 2",)
     source = Source("An agency", "2021", "A document", (), ("D and V.",))
-    assert comes_with(replace(own, source=source)) == "the largest error, where the agency publishes it"
-    assert comes_with(replace(parsed("round:base=5"), source=source)) == "the largest error, 2"
+    assert comes_with(replace(own, source=source)) == ("the largest error, where the agency publishes it",)
+    assert comes_with(replace(parsed("round:base=5"), source=source)) == ("the largest error, 2",)
 
 
 @pytest.mark.parametrize(
@@ -544,7 +554,7 @@ def test_the_largest_error_is_promised_only_where_it_is_known():
     ),
 )
 def test_what_comes_with_a_number(spec, given):
-    assert comes_with(parsed(spec)) == given
+    assert "; ".join(comes_with(parsed(spec))) == given
 
 
 def test_several_areas_are_ranked_together_and_the_page_says_so(page):

@@ -14,6 +14,7 @@ from tests.counted_census import parsed
 from tests.inside import (
     GROUPS,
     GROUPS_OF,
+    METHODS,
     PRESETS,
     REVIEW_BOARD,
     ROUNDING_EXACT,
@@ -31,7 +32,7 @@ from tests.inside import (
     presets_module,
     protections_of,
     publish,
-    spec_text_module,
+    rounding_module,
     with_source,
 )
 
@@ -142,7 +143,7 @@ def test_a_table_that_does_not_sum_to_1_is_refused_with_its_row(tmp_path):
 
 
 def test_secondary_suppression_without_or_tools_is_refused(monkeypatch):
-    monkeypatch.setattr(spec_text_module, "is_available", lambda: False)
+    monkeypatch.setattr(rounding_module, "is_available", lambda: False)
     assert "Install it: pip install ortools." in invalid(parsed, "suppress:below=3,secondary=lp")
     assert parsed("suppress:below=3").numbers == Rounding(ROUNDING_EXACT, 3)
 
@@ -192,7 +193,7 @@ def test_the_sweep_has_every_family_at_five_strengths_by_name():
 
 def test_without_or_tools_a_group_has_all_others_and_says_what_was_left_out(monkeypatch):
     every, _ = protections_of("agencies")
-    monkeypatch.setattr(spec_text_module, "is_available", lambda: False)
+    monkeypatch.setattr(rounding_module, "is_available", lambda: False)
     some, left_out = protections_of("agencies")
     missing = [each.spec for each in every if "secondary=lp" in each.spec]
     assert missing
@@ -316,7 +317,9 @@ def test_an_unknown_method_is_refused_with_the_nearest_name():
 def test_no_text_ranks_a_method():
     """Explanations and sources use no word that praises or blames."""
     folder = Path(presets_module.__file__).parent
-    texts = [(folder / name).read_text().lower() for name in ("presets.toml", "explanations.toml")]
+    files = [folder / "presets.toml", *(folder / "protections").glob("*.toml")]
+    assert len(files) == 1 + len(METHODS)
+    texts = [file.read_text().lower() for file in files]
     for (word,) in cases_of(
         """
         best

@@ -14,6 +14,7 @@ from tests.counted_census import parsed
 from tests.inside import (
     SWEEP,
     Claims,
+    Compared,
     CompareRequest,
     Comparing,
     Exposure,
@@ -27,6 +28,7 @@ from tests.inside import (
     parse,
     pictures,
     safetab_runs_module,
+    stated_guarantee,
 )
 from tests.worlds.people import write_small_census
 from tests.worlds.specified.small_world import nz_keys, write_specification
@@ -79,27 +81,29 @@ def test_larger_areas_are_attacked_where_they_hold_the_same_people_and_else_thei
 
 
 def test_totals_of_secondary_suppression_are_read_as_published(census, world, monkeypatch):
-    monkeypatch.setattr(attack_module, "_TINY_WORLDS", attack_module._TINY_WORLDS[:1])
+    monkeypatch.setattr(attack_module, "_SEVERAL_KINDS", attack_module._SEVERAL_KINDS[:1])
     monkeypatch.setattr(attack_module, "_CHECKED_GROUPS", 1)
     (suppressed,) = compared(census, world, "suppress:below=10,secondary=lp", runs=1).protections
     assert list(suppressed.exposure.averaging) == [0]
-    assert suppressed.guarantee.endswith("no withheld count follows")
+    assert stated_guarantee(suppressed).endswith("no withheld count follows")
 
 
 def test_a_guarantee_says_why_there_is_none_and_what_was_checked(world):
-    found = Exposure(0, None, Claims(0, 0), {}, Claims(0, 0), None, None)
-    late = replace(found, not_finished=("secondary suppression ran out of time, so more numbers may follow.",))
+    late = Exposure(0, None, Claims(0, 0), {}, Claims(0, 0), None, None)
+    found = replace(late, is_checked=True)
     fixed, checked = "none below 1: nothing is random", "; by linear programs no withheld count follows"
     suppress = "suppress:below=3,secondary=lp"
     for spec, attacked, said in (
-        ("cell-key:D=2,V=0.9", found, "none stated"),
-        ("threshold:people=9+round:base=5", found, fixed),
+        ("cell-key:D=2,V=0.9", late, "none stated"),
+        ("threshold:people=9+round:base=5", late, fixed),
         (suppress, found, fixed + checked),
         (suppress, late, fixed),
         (suppress, None, fixed),
         (f"swap:rate=0.05+{suppress}", found, "none stated" + checked),
     ):
-        assert guarantee_of(parsed(spec), world.inputs.plan, attacked) == said
+        protection = parsed(spec)
+        compared = Compared(protection, None, attacked, guarantee_of(protection, world.inputs.plan), ())
+        assert stated_guarantee(compared) == said
 
 
 def test_a_scale_gives_the_numbers_of_parameters_with_such_budgets(census, world):

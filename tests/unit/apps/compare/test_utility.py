@@ -74,7 +74,10 @@ def moved(census, tmp_path_factory):
 
 def drawn(truth, change, largest_error=None, *, spec="own", runs=1, seed=1, **given):
     """The utility of a protection that changes numbers so."""
-    return utility(protection(spec, change, largest_error), truth, runs=runs, seed=seed, **given)
+    is_drawn_again = spec != "own"
+    return utility(
+        protection(spec, change, largest_error, is_drawn_again=is_drawn_again), truth, runs=runs, seed=seed, **given
+    )
 
 
 def rows_of(table, *, of_totals=True, **wanted):

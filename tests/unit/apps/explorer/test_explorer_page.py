@@ -4,7 +4,6 @@ import json
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
-from importlib.resources import files
 from pathlib import Path
 
 import pytest
@@ -27,6 +26,7 @@ from tests.inside import (
     presets,
     script,
     sentence_words,
+    template,
 )
 from tests.lint.test_general_rooms import WORDS
 from tests.worlds.world import World
@@ -90,7 +90,7 @@ def test_the_script_has_its_numbers_and_words_from_the_products(page):
 
 
 def test_the_page_names_nothing_of_one_census(page):
-    for text in script(), (files("safetab.apps.explorer") / "page/explorer.html").read_text("utf-8"):
+    for text in script(), template("explorer/explorer.html"):
         assert not WORDS.search(text.lower().replace("_", " "))
         assert not re.search(r'"(us|pr)"|\.(us|pr)\b|below state|United States', text)
     assert not re.search(r"{{\w+}}", page)  # every word was filled in

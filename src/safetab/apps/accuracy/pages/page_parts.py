@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from safetab.apps.accuracy.tables import ALL, FAMILY
-from safetab.foundation.files import package_data
+from safetab.foundation.templates import template_texts
 from safetab.model.census.census import Census, capitalized
 from safetab.release.report.page_parts import level_name
 from safetab.runs.observed.assess import AssessedLevel, Assessment
@@ -16,7 +16,7 @@ Row = Mapping[str, Any]
 Rows = list[Row]
 
 
-_TEXTS = package_data("safetab.apps.accuracy.pages", "texts.toml")
+_TEXTS = template_texts("accuracy/texts.toml")
 """The paragraphs by selector and section, and those of any product."""
 
 

@@ -20,6 +20,7 @@ from safetab.apps.compare.attacks.posterior import DISAGREE, Chances, Effort, po
 from safetab.apps.compare.attacks.solver import any_fit, proven
 from safetab.apps.compare.linear_programs import is_available
 from safetab.apps.compare.pages.words import text
+from safetab.apps.compare.protections.all_methods import controls_of
 from safetab.apps.compare.protections.protection import Floats, Known, Publication, Windows, from_chances
 from safetab.apps.compare.protections.spec_text import parse
 from safetab.apps.compare.protections.steps import publish, windows_of
@@ -33,16 +34,13 @@ NAMED, _WORTH_A_PROOF = 0.95, 0.99
 _SOLVER_SECONDS = 20.0  # for one group, if nobody sets a limit
 
 _CHECKED_GROUPS = 4  # of the area, those with most people alone in a cell
-_CHANGES_NOTHING = ("none", "round:base=1", "round-random:base=1", "suppress:below=1", "threshold:people=1")
-_CHANGES_LITTLE = ("cell-key:D=1,V=0.001", "swap:rate=0.001,geography=0/0/1", "noise of 0.2")
+_CHANGES_NOTHING = controls_of("changes_nothing")
+_CHANGES_LITTLE = (*controls_of("changes_little"), "noise of 0.2")
 _NEARLY_ALL = 0.8
 CHECK_OF_SAFETAB = "SafeTab with a very large budget"
 LARGE_SCALE = Fraction(10**6)  # of SafeTab's budgets in its check: the noise is nearly always 0
-_WITHHOLDS = ("suppress:below=3", "threshold:people=20")
-_SEVERAL_KINDS = (
-    "round:base=5", "round-random:base=3", "cell-key:D=2,V=0.9", "suppress:below=4", "threshold:people=3",
-    "noise of 0.8",
-)  # fmt: skip
+_WITHHOLDS = controls_of("withholds")
+_SEVERAL_KINDS = (*controls_of("tiny_changed"), *controls_of("tiny_withheld"), "noise of 0.8")
 _LARGEST_DIFFERENCE = 0.01
 _TINY_WORLDS = ((1, 2, 0, 3), (1, 0, 2, 2), (2, 1, 1, 0), (1, 3, 2, 1), (1, 1, 1, 0), (1, 1, 0, 2))
 _TINY_NUMBERS = Rows.of_lists([[0], [1], [2], [3], [0, 1], [2, 3], [0, 2], [1, 3], [0, 1, 2, 3]])
@@ -180,7 +178,7 @@ def controls(
     fewest = min(trials[spec].named.right for spec in _CHANGES_NOTHING)
     of_little = {spec: trials[spec].named.right for spec in _CHANGES_LITTLE}
     of_safetab = _control_of_safetab(area, seed, large_safetab) if large_safetab is not None else ()
-    largest = max(map(_difference, range(len(_TINY_WORLDS))))
+    largest = max(map(_difference, range(len(_SEVERAL_KINDS))))
     attacks = [*trials.items(), *(exposures or {}).items()]
     outside = sum(found.outside for _, found in attacks)
     concerned = ", ".join(dict.fromkeys(spec for spec, found in attacks if found.outside))
@@ -191,7 +189,7 @@ def controls(
     nothing = text("check_nothing", specs=", ".join(_CHANGES_NOTHING), uniques=uniques, fewest=fewest)
     named = ", ".join(f"{right:,} after {spec}" for spec, right in of_little.items())
     little = text("check_little", uniques=uniques, named=named)
-    tiny = text("check_tiny", worlds=len(_TINY_WORLDS), kinds=kinds, largest=largest, allowed=_LARGEST_DIFFERENCE)
+    tiny = text("check_tiny", worlds=len(_SEVERAL_KINDS), kinds=kinds, largest=largest, allowed=_LARGEST_DIFFERENCE)
     concerned = f" ({concerned})" if concerned else ""
     inside = text("check_inside", outside=outside, attacks=len(attacks), concerned=concerned)
     no_number = text("check_withheld", kept=kept, withheld=sum(map(len, withheld)))
@@ -249,7 +247,8 @@ def _published(system: System, spec: str, seed: Sequence[int]) -> tuple[Publishe
 
 def _difference(kind: int) -> float:
     """The largest difference of a chance between the sampler and all data sets, two cells in each of two areas."""
-    counts, expected, rows = np.array(_TINY_WORLDS[kind]), np.array([0.3, 0.5, 0.4, 0.7]), _TINY_NUMBERS
+    counts, rows = np.array(_TINY_WORLDS[kind % len(_TINY_WORLDS)]), _TINY_NUMBERS
+    expected = np.array([0.3, 0.5, 0.4, 0.7])
     sums, nothing, most = rows.sums(counts), np.zeros(len(rows), dtype=np.int64), np.full(len(rows), 100)
     keys = rows.sums(np.random.default_rng(kind).integers(0, 2**64, 4, dtype=np.uint64))
     exact = ExactTables(sums, keys, sums[[4, 4, 5, 5, 4, 5, 8, 8, 8]], most, rows)

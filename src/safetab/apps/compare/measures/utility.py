@@ -73,7 +73,7 @@ def utility(
         for run in range(runs):
             with observers(run) as see:
                 _publish(protection, levels, [seed, run], see)
-    has_interval = protection.is_safetab or _largest_error(protection) is not None
+    has_interval = protection.is_safetab or protection.largest_error is not None
     return pa.concat_tables(errors.rows(protection.spec, has_interval=has_interval) for errors in tallies.values())
 
 
@@ -110,13 +110,6 @@ def _observers(truth: CountedCensus, tallies: Mapping[str, _ErrorTally]) -> Obse
     return of_run
 
 
-def _largest_error(protection: Protection) -> int | None:
-    """How far a published number may be from the truth, as users know; None if nothing limits it."""
-    if protection.records is not None:
-        return None
-    return 0 if protection.numbers is None else protection.numbers.largest_error
-
-
 @cache
 def distinct_lines(shape: Shape) -> tuple[list[int], list[int], list[int]]:
     """Addresses of the numbers that differ, their lines, and each line's place among them: some share a number."""
@@ -138,7 +131,7 @@ def _with_counts(truth: CountedCensus, counted: CountedCensus, level: CountedLev
 
 def _publish(protection: Protection, levels: Sequence[_LevelTables], draw: list[int], see: Observer) -> None:
     """Publish the numbers of all levels once. The draw decides the bits, and a key for each group and cells."""
-    limit = _largest_error(protection)
+    limit = protection.largest_error
     for number, (level, tables) in enumerate(levels):
         (base,) = np.random.SeedSequence([*draw, number]).generate_state(1, np.uint64)
         bits = np.random.default_rng([*draw, number])

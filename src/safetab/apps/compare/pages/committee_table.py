@@ -14,7 +14,7 @@ import pyarrow as pa
 from safetab.apps.compare.measures.utility import summary
 from safetab.apps.compare.pages import words
 from safetab.apps.compare.pages.words import WORDS, html
-from safetab.apps.compare.results import Comparison
+from safetab.apps.compare.results import Compared, Comparison
 from safetab.release.report.page_parts import Markup, element, joined, void, whole_table
 from safetab.release.report.shares import share
 
@@ -39,14 +39,20 @@ def committee_rows(comparison: Comparison) -> list[Row]:
         for column, path in WORDS["columns_of_results"].items():
             row[column] = reduce(lambda found, part: getattr(found, part, None), path.split("."), one)
         row["ranked_right_of_baseline"] = comparison.baseline and comparison.baseline.likeliest.right
-        known, *marks = row["comes_with_a_number"].split("; ")
-        if row["interval_holding"] is not None and known.startswith(("an interval", "the largest error")):
+        known, *marks = one.comes_with
+        if row["interval_holding"] is not None and (one.protection.is_safetab or one.protection.largest_error):
             known += words.text("interval_held", share=share(row["interval_holding"], 0))
         row["comes_with_a_number"] = "; ".join([known, *marks])
-        row["shares_are_upper_limits"] = "secondary=" in row["protection"]
+        row["guarantee"] = stated_guarantee(one)
+        row["shares_are_upper_limits"] = one.protection.is_secondary
         row["marks"] = _LATE * bool(row["groups_not_finished"]) + _REPEATED * one.protection.repeats_errors
         rows.append(row)
     return rows
+
+
+def stated_guarantee(compared: Compared) -> str:
+    """The formal guarantee in words, or why there is none, and whether linear programs checked what is withheld."""
+    return compared.guarantee + (words.text("checked_by_programs") if compared.is_checked else "")
 
 
 def users_table(comparison: Comparison, rows: Sequence[Row]) -> Markup:
@@ -57,8 +63,8 @@ def users_table(comparison: Comparison, rows: Sequence[Row]) -> Markup:
 
 def exposed_table(comparison: Comparison, rows: Sequence[Row]) -> Markup:
     """Who is exposed, as HTML, with the baseline's row below all protections."""
-    checked = words.text("checked_by_programs")
-    texts = [(row["guarantee"].replace(checked, " ¶"), row["comes_with_a_number"]) for row in rows]
+    marked = [f"{one.guarantee}{' ¶' if one.is_checked else ''}" for one in comparison.protections]
+    texts = [(limit, row["comes_with_a_number"]) for limit, row in zip(marked, rows, strict=True)]
     bodies = [element("tbody", *map(_html_row, headings(comparison), map(_exposed, rows), texts))]
     if comparison.baseline is not None:
         named, ranked = comparison.baseline.named, f"{comparison.baseline.likeliest.right:,}"

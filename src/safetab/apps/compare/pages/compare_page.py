@@ -17,7 +17,7 @@ from safetab.apps.compare.pages.committee_table import (
     spec_code,
     spelled,
 )
-from safetab.apps.compare.pages.words import WORDS, family_of, html, letter_of, step_names, text
+from safetab.apps.compare.pages.words import WORDS, html, letter_of, text
 from safetab.apps.compare.results import Claims, Compared, Comparison, Exposure, WorkedExample
 from safetab.foundation.findings import VERSION
 from safetab.model.census.census import capitalized
@@ -27,7 +27,6 @@ from safetab.release.report.page_parts import Markup, element, five_lines, joine
 from safetab.release.report.shares import share
 from safetab.runs.observed.tally import SIZE_STARTS
 
-_NOTHING = "none"
 _WITH_EXAMPLE = {"proven", "named", "averaging", "differencing"}
 _FURTHER = ("presence", "averaging", "differencing")
 """The attacks without a column in the committee's tables."""
@@ -83,7 +82,7 @@ def _given(comparison: Comparison, rows: Sequence[Row]) -> dict[str, str]:
     They give what users get and who is exposed from the least to the most, without saying by which.
     """
     census, baseline = comparison.census, comparison.baseline
-    protecting = [row for row in rows if row["protection"] != _NOTHING]
+    protecting = [row for row, one in zip(rows, comparison.protections, strict=True) if not one.protection.is_exact]
     spanned, count = protecting or rows, len(protecting)
     is_less = len(spanned) < len(rows)
     likeliest = Claims(0, 0) if baseline is None else baseline.likeliest
@@ -119,6 +118,7 @@ def _lists(comparison: Comparison, rows: Sequence[Row]) -> dict[str, str]:
     # after swapping, membership is that of numbers which it leaves alone
     certain = [row for row, one in zip(rows, comparison.protections, strict=True) if not one.protection.is_drawn_again]
     means = [f"{row[_MEMBERSHIP]:.2f} of {row['letter']}" for row in certain if 0 < (row[_MEMBERSHIP] or 0) < 1]
+    numbers = [one.protection.numbers for one in comparison.protections]
     safetab = [(at, one.utility) for at, one in enumerate(comparison.protections) if one.protection.is_safetab]
     by_level = {letter_of(at): unlike_levels(table) for at, table in safetab}
     return {
@@ -137,10 +137,10 @@ def _lists(comparison: Comparison, rows: Sequence[Row]) -> dict[str, str]:
             row["letter"] for row in rows if row["proven"] is None and row["uniques"] is not None
         ),
         "limited": ", ".join(row["letter"] for row in rows if row["shares_are_upper_limits"]),
-        "least_width": ", ".join(row["letter"] for row in rows if row["protection"].endswith("secondary=lp")),
+        "least_width": ", ".join(letter_of(at) for at, own in enumerate(numbers) if own and own.has_least_width),
         "by_level": ", ".join(f"{least} to {most} ({letter})" for letter, (least, most, _) in by_level.items()),
         "too_large": ", ".join(f"{bias:.1f} ({letter})" for letter, (*_, bias) in by_level.items() if bias is not None),
-        "checked": "".join(row["letter"] for row in rows if row["guarantee"].endswith(text("checked_by_programs"))),
+        "checked": "".join(letter_of(at) for at, one in enumerate(comparison.protections) if one.is_checked),
         "guaranteed": ", ".join(row["letter"] for row in rows if row["membership_limit_of_guarantee"] is not None),
         "shown_1_to_9": _shares_shown(rows, "groups_1_to_9_published"),
         "shown_10_to_99": _shares_shown(rows, "groups_10_to_99_published"),
@@ -149,7 +149,8 @@ def _lists(comparison: Comparison, rows: Sequence[Row]) -> dict[str, str]:
 
 def _notes(comparison: Comparison, rows: Sequence[Row], given: Mapping[str, str]) -> dict[str, str]:
     """The notes in the page's sentences, by their keys; empty if they don't hold."""
-    census, specs = comparison.census, " ".join(row["protection"] for row in rows)
+    census = comparison.census
+    swapped = [one.protection for one in comparison.protections if one.protection.records]
     others = [row for row, one in zip(rows, comparison.protections, strict=True) if not one.protection.is_safetab]
     has_safetab = len(others) < len(rows)
     is_short = any((row[column] or 0) < 1 for row in others for column in ("groups_published", "cells_shown"))
@@ -158,10 +159,10 @@ def _notes(comparison: Comparison, rows: Sequence[Row], given: Mapping[str, str]
         "not_all": reasons,
         "stress_test": census.is_stress_test,
         "empty_groups": has_safetab and census.whole not in {"", "no area"},
-        "swap_notes": "swap" in specs,
+        "swap_notes": swapped,
         "safetab_elsewhere": census.larger_left and has_safetab,
-        "threshold_notes": any({"swap", "threshold"} <= set(step_names(row["protection"])) for row in rows),
-        "after_swapping": "swap" in specs,
+        "threshold_notes": any(not own.is_of_areas for protection in swapped for own in protection.selections),
+        "after_swapping": swapped,
         "same_errors": any(one.protection.repeats_errors for one in comparison.protections),
         "chance": comparison.baseline and comparison.baseline.likeliest.right,
         "of_each_area": census.attacked > 1,
@@ -223,7 +224,7 @@ def pictures(comparison: Comparison, rows: Sequence[Row]) -> Markup:
 
 def _looks(comparison: Comparison) -> list[Series]:
     """How each protection is drawn, without points."""
-    families, looks = [family_of(one.protection.spec) for one in comparison.protections], []
+    families, looks = [one.protection.family for one in comparison.protections], []
     for number, (family, one) in enumerate(zip(families, comparison.protections, strict=True)):
         look, before = list(dict.fromkeys(families)).index(family), families[:number].count(family)
         dash, colour = _DASHES[before % len(_DASHES)], _COLOURS[look % len(_COLOURS)]
@@ -355,13 +356,13 @@ def _agency(number: int, compared: Compared) -> Markup:
     """The section of one protection, which begins with what is said for it."""
     protection, source = compared.protection, compared.protection.source
     given = {"letter": letter_of(number), "name": protection.name, "spec": spec_code(protection.spec)}
-    key = "no_agency" if protection.spec == _NOTHING else "no_preset" if source is None else "source"
+    key = "no_agency" if protection.is_exact else "no_preset" if source is None else "source"
     if source is not None:
         agency = ", ".join(filter(None, (source.agency, source.years)))
         given["named"] = ". ".join(filter(None, (agency, source.document)))
         given["published"] = " ".join(source.published) or "Nothing about the parameters."
         given["assumed"] = " ".join(source.assumed) or text("nothing_assumed")
-    return html("agency", said=words.said_for(protection.spec), source=html(key, **given), **given)
+    return html("agency", said=words.said_for(protection), source=html(key, **given), **given)
 
 
 def _controls(comparison: Comparison) -> Markup:

@@ -1,18 +1,17 @@
-"""The words of the page, from words.toml, and the names that it gives protections."""
+"""The words of the page, from templates/compare, and the names that it gives protections."""
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
-from importlib.resources import files
 from typing import Any
 
+from safetab.apps.compare.protections.protection import Protection
+from safetab.foundation.templates import template_texts
 from safetab.release.report.page_parts import Markup, joined
 
-WORDS: Mapping[str, Any] = tomllib.loads((files(__package__) / "words.toml").read_text(encoding="utf-8"))
+WORDS: Mapping[str, Any] = template_texts("compare/words.toml")
 NOT_APPLICABLE, NOT_ATTACKED = "not applicable", "not attacked"
 NOT_MEASURED, NONE_SHOWN, NONE_CAN_BE = "not measured", "none shown", "none can be"
-_SELECTIONS = {"threshold", "area"}
 
 
 def text(key: str, /, **given: object) -> str:
@@ -26,27 +25,10 @@ def html(key: str, /, **given: str) -> Markup:
     return Markup(WORDS["html"][key].format(**escaped)) if key in WORDS["html"] else joined([text(key, **given)])
 
 
-def step_names(spec: str) -> list[str]:
-    """The names of a protection's steps, without parameters."""
-    return [step.partition(":")[0] for step in spec.split("+")]
-
-
-def said_for(spec: str) -> str:
+def said_for(protection: Protection) -> str:
     """What is said for a protection: for its steps together, or a sentence or two for each of them."""
-    known: Mapping[str, str] = WORDS["said_for_it"]
-    steps = spec.split("+")
-    together = "+".join(step_names(spec))
-    if len(steps) > 1 and together in known:
-        return known[together]
-    fitting = [[name for name in known if step == name or step.startswith((f"{name}:", f"{name},"))] for step in steps]
-    each = " ".join(known[max(names, key=len)] for names in fitting if names)
-    return f"{text('each_alone')}{each}" if len(steps) > 1 else each
-
-
-def family_of(spec: str) -> str:
-    """The names of a protection's steps, without parameters and without steps that only choose tables."""
-    steps = step_names(spec)
-    return " + ".join([step for step in steps if step not in _SELECTIONS] or steps)
+    each_alone = text("each_alone") if len(protection.said) > 1 else ""
+    return each_alone + " ".join(protection.said)
 
 
 def letter_of(number: int) -> str:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
 
 import numpy as np
 
-from safetab.apps.compare.protections.protection import Floats, Known, Windows, from_chances
+from safetab.apps.compare.protections.method import Form, Made, Method, Place, Wrong, number_text
+from safetab.apps.compare.protections.protection import Floats, Known, NumberStep, Windows, from_chances
 from safetab.apps.compare.tables.exact_tables import ExactTables, Int64s, PublishedTables, UInt64s
-from safetab.foundation.files import read_text
+from safetab.foundation.files import UnreadableFile, read_text
 
 _ROWS_OF_KEYS, _REPEATED_ROWS = 750, 250  # a table by keys has rows 1 to 750; 501 to 750 serve larger counts
 _BY_KEY, _BY_CHANCE = ("pcv", "ckey", "pvalue"), ("i", "j", "p")
@@ -20,7 +20,7 @@ _CLOSE = 1e-12
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class CellKey:
+class CellKey(NumberStep):
     """Changes each count by its row of the perturbation table, at its cell key. Zero stays zero.
 
     The row of a count has a chance for each change from -largest to largest; above the last row the
@@ -31,13 +31,23 @@ class CellKey:
     chances: Floats  # one row per count, one column per change
     repeated: int = 1
     by_key: Int64s | None = None  # one row per count, one column per key
-    withheld_below: ClassVar = 0
-    width: ClassVar = 0
 
     @property
     def largest_error(self) -> int:
         """The largest change, up or down."""
         return int(self.chances.shape[1] // 2)
+
+    @property
+    def may_be_secret(self) -> bool:
+        return True
+
+    @property
+    def is_drawn_again(self) -> bool:
+        return True
+
+    @property
+    def repeats_errors(self) -> bool:
+        return True
 
     def protect(self, tables: ExactTables, _: np.random.Generator) -> PublishedTables:
         """The changed numbers; all that is random is in the record keys."""
@@ -121,7 +131,7 @@ def _require(is_right: bool | np.bool_, sentence: str) -> None:
         raise ValueError(sentence)
 
 
-def least_variance(js: int) -> int:
+def _least_variance(js: int) -> int:
     """The variance that a table without the numbers 1 to js needs: count i can only go to 0 or js + 1."""
     return max((count * (js + 1 - count) for count in range(1, js + 1)), default=0)
 
@@ -190,3 +200,29 @@ def _fitted(powers: Floats) -> tuple[Floats, Floats]:
             break
         place = place + length * step
     return chances / chances.sum(), place
+
+
+def _of_parameters(largest: int, variance: float, js: int, pstay: float) -> Made:
+    if js > largest:
+        raise Wrong({"js": f"{js} is larger than D, so a count of {js} could not change. Give at most {largest}."})
+    if variance < (least := _least_variance(js)):
+        raise Wrong({"V": f"With js={js} it can't be below {least}. Give a larger V or a smaller js."})
+    words = f"cell key, changes up to {largest}, variance {number_text(variance)}"
+    return CellKey(table_of(largest, variance, js, pstay)), words
+
+
+def _of_file(ptable: Path) -> Made:
+    try:
+        return cell_key_of_file(ptable), f"cell key by {ptable.name}"
+    except (ValueError, UnreadableFile) as error:
+        raise Wrong({"ptable": str(error)}) from None
+
+
+CELL_KEYS = Method(
+    "cell_key",
+    Place.NUMBERS,
+    (
+        Form("cell-key", _of_parameters, {"D": range(1, 31), "V": 900.0}, {"js": (range(31), 0), "pstay": (1.0, 0.0)}),
+        Form("cell-key", _of_file, {"ptable": Path}),
+    ),
+)

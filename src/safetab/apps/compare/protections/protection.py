@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Protocol, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -117,26 +117,56 @@ def _windows(firsts: Int64s, sizes: Int64s, logs: Floats) -> Windows:
     return Windows(firsts, np.append(0, np.cumsum(sizes)), logs)
 
 
-class _NumberProtection(Protocol):
-    """Protects finished numbers one by one, or a whole system of them (secondary suppression)."""
+class NumberStep:
+    """Protects finished numbers one by one, or a whole system of them (secondary suppression).
+
+    What a method states of itself besides: the properties below, where they differ.
+    """
+
+    __slots__ = ()
 
     def protect(self, tables: ExactTables, bits: np.random.Generator, /) -> PublishedTables:
         """The numbers that are published; `bits` are this draw's own."""
+        raise NotImplementedError
 
-    def windows(self, published: PublishedTables, known: Known) -> Windows:
+    def windows(self, published: PublishedTables, known: Known, /) -> Windows:
         """What each published or withheld number tells about its true count: the likelihood."""
+        raise NotImplementedError
 
     @property
     def largest_error(self) -> int | None:
         """How far a published number can be from the truth at most; None if nothing limits it."""
+        return None
+
+    @property
+    def may_be_secret(self) -> bool:
+        """Whether an agency may keep the largest error to itself."""
+        return False
 
     @property
     def withheld_below(self) -> int:
         """Numbers below it are withheld."""
+        return 0
 
     @property
     def width(self) -> int:
         """Above 0 numbers are withheld because of others, too: secondary suppression."""
+        return 0
+
+    @property
+    def has_least_width(self) -> bool:
+        """Whether no secondary suppression could withhold less."""
+        return False
+
+    @property
+    def is_drawn_again(self) -> bool:
+        """Whether each draw may give other numbers for the same records."""
+        return False
+
+    @property
+    def repeats_errors(self) -> bool:
+        """Whether numbers of the same people have the same error, by record keys."""
+        return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,22 +190,37 @@ class Protection:
     source: Source | None = None
     records: object | None = None  # a step on records: protections/swapping.py
     selections: tuple[Threshold, ...] = ()
-    numbers: _NumberProtection | None = None  # None: exact, or SafeTab
+    numbers: NumberStep | None = None  # None: exact, or SafeTab
     is_safetab: bool = False
     parameters: Path | None = None  # SafeTab's directory, if it is not that of the comparison
     scale: Fraction | None = None  # by which SafeTab's budgets are multiplied
+    is_of_2020: bool = False  # SafeTab with the budgets of 2020
+    family: str = ""  # the names of its steps, without those that only choose tables
+    said: tuple[str, ...] = ()  # what its users say for it: of its steps together, or of each of them
 
     @property
     def repeats_errors(self) -> bool:
         """Whether numbers of the same people have the same error, by record keys; after swapping none is met twice."""
-        return self.records is None and ("cell-key" in self.spec or "fixed=yes" in self.spec)
+        return self.records is None and self.numbers is not None and self.numbers.repeats_errors
 
     @property
     def is_drawn_again(self) -> bool:
         """Whether each draw may give other numbers for the same records; swapping is drawn once."""
-        return self.is_safetab or "round-random" in self.spec or "cell-key" in self.spec
+        return self.is_safetab or (self.numbers is not None and self.numbers.is_drawn_again)
 
     @property
     def is_exact(self) -> bool:
         """Whether every number is published as it is."""
         return not (self.records or self.selections or self.numbers or self.is_safetab)
+
+    @property
+    def is_secondary(self) -> bool:
+        """Whether numbers are withheld because of others."""
+        return self.numbers is not None and self.numbers.width > 0
+
+    @property
+    def largest_error(self) -> int | None:
+        """How far a published number may be from the truth, as users know; None if nothing limits it."""
+        if self.records is not None or self.is_safetab:
+            return None
+        return 0 if self.numbers is None else self.numbers.largest_error

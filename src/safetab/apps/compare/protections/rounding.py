@@ -1,4 +1,4 @@
-"""Rounding and suppression: to a multiple of a base, small counts withheld, or up or down at random.
+"""Rounding and suppression: to a multiple of a base, or small counts withheld.
 
 Secondary suppression withholds more numbers, so that the withheld ones can't be computed from the
 others. For each number that must be withheld, a linear program finds the cheapest other table that
@@ -10,13 +10,14 @@ Cox, "Network models for complementary cell suppression", 1995).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from safetab.apps.compare.linear_programs import IntegerProgram, LinearProgram
-from safetab.apps.compare.protections.protection import Floats, Known, Windows, between, from_chances
+from safetab.apps.compare.linear_programs import IntegerProgram, LinearProgram, is_available
+from safetab.apps.compare.protections.method import Form, Made, Method, Place, Wrong
+from safetab.apps.compare.protections.protection import Floats, Known, NumberStep, Windows, between
 from safetab.apps.compare.tables.exact_tables import ExactTables, Int64s, PublishedTables
 
 _Program = LinearProgram | IntegerProgram
@@ -30,7 +31,7 @@ EXACT = ((0, 1),)
 
 
 @dataclass(frozen=True, slots=True)
-class Rounding:
+class Rounding(NumberStep):
     """Rounds each number to the nearest multiple of its base, halves to the even one, and withholds small numbers.
 
     `ladder` lists (count, base): from this count on numbers are rounded to this base. With `width`, more
@@ -75,6 +76,10 @@ class Rounding:
         """Half the first base, unless larger ones follow."""
         return self.ladder[0][1] // 2 if self.ladder[0][1] >= self.ladder[-1][1] else None
 
+    @property
+    def has_least_width(self) -> bool:
+        return self.width == 1 and self.zeros_shown
+
     def _is_small(self, counts: Int64s) -> NDArray[np.bool_]:
         return np.asarray((counts < self.withheld_below) & ((counts > 0) | (not self.zeros_shown)))
 
@@ -85,40 +90,6 @@ class Rounding:
     def _rounded(self, counts: Int64s) -> Int64s:
         bases = self._bases(counts)
         return np.rint(counts / bases).astype(np.int64) * bases
-
-
-RULES_OF_1980 = Rounding(((0, 5), (3, 1)), 15, is_of_groups=True)
-"""Every number of a group of 1 to 14 people is withheld; elsewhere counts of 1 and 2 become 0."""
-
-
-@dataclass(frozen=True, slots=True)
-class RandomRounding:
-    """Rounds q * base + r up with chance r / base, else down: every number by itself, totals too.
-
-    `is_fixed`: the keys of the people counted decide, so the same people are always rounded alike.
-    """
-
-    base: int
-    is_fixed: bool = False
-    withheld_below: ClassVar = 0
-    width: ClassVar = 0
-
-    def protect(self, tables: ExactTables, bits: np.random.Generator) -> PublishedTables:
-        """The rounded numbers; multiples of the base stay."""
-        quotients, rest = np.divmod(tables.counts, self.base)
-        uniform = tables.keys * 2.0**-64 if self.is_fixed else bits.random(len(rest))
-        return PublishedTables.of((quotients + (uniform * self.base < rest)) * self.base)
-
-    def windows(self, published: PublishedTables, known: Known) -> Windows:
-        """The true counts less than one base away: the nearer, the likelier."""
-        values = published.numbers.data
-        distances = np.abs(np.arange(1 - self.base, self.base))
-        chances = np.broadcast_to(1 - distances / self.base, (len(values), len(distances)))
-        return from_chances(values + 1 - self.base, chances, known)
-
-    @property
-    def largest_error(self) -> int | None:
-        return self.base - 1
 
 
 def secondary(
@@ -244,3 +215,50 @@ def _audit(pattern: _Pattern, width: int, limit: float) -> bool:
             pattern.withhold(program, min(found, key=lambda each: pattern.costs[pattern.moved(each)[1]].sum()))
         is_left |= not found
     return is_left
+
+
+def _round(base: int) -> Made:
+    return Rounding(((0, base),)), f"rounding to the nearest {base}"
+
+
+def _by_rule(ladder: tuple[tuple[int, int], ...], withheld_below: int, words: str, _: str, zeros: str) -> Made:
+    return Rounding(ladder, withheld_below, zeros == "shown"), words
+
+
+def _suppress(below: int, secondary: str, zeros: str, width: int) -> Made:
+    is_lp = secondary == "lp"
+    if width > 1 and not is_lp:
+        raise Wrong({"range": "It can only be given with secondary=lp."})
+    if is_lp and not is_available():
+        raise Wrong({"secondary": "lp needs OR-Tools, which is not installed. Install it: pip install ortools."})
+    words = f"suppression of counts below {below}{', with secondary suppression' if is_lp else ''}"
+    return Rounding(EXACT, below, zeros == "shown", width * is_lp), words
+
+
+_RULES_OF_1980 = Rounding(((0, 5), (3, 1)), 15, is_of_groups=True)
+"""Every number of a group of 1 to 14 people is withheld; elsewhere counts of 1 and 2 become 0."""
+
+
+def _suppress_as_in_1980(_: str) -> Made:
+    return _RULES_OF_1980, "suppression by the rules of 1980"
+
+
+_MANY, _ZEROS = range(1, 10**6 + 1), {"zeros": (("shown", "withheld"), "shown")}
+_HOW_MUCH = {"secondary": (("none", "lp"), "none"), **_ZEROS, "range": (_MANY, 1)}
+ROUNDING = Method(
+    "rounding",
+    Place.NUMBERS,
+    (
+        Form("round", _round, {"base": _MANY}),
+        Form("round", partial(_by_rule, REVIEW_BOARD, 15, "rounding ladder"), {"ladder": ("drb",)}, _ZEROS),
+        Form("round", partial(_by_rule, ((0, 5),), 10, "10-5 rule"), {"rule": ("10-5",)}, _ZEROS),
+    ),
+)
+SUPPRESSION = Method(
+    "suppression",
+    Place.NUMBERS,
+    (
+        Form("suppress", _suppress, {"below": _MANY}, _HOW_MUCH),
+        Form("suppress", _suppress_as_in_1980, {"rule": ("1980",)}, said="suppress:rule=1980"),
+    ),
+)

@@ -12,10 +12,11 @@ areas: the finest kind of area that covers everything, and the two kinds around 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 import pyarrow as pa
@@ -23,6 +24,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet
 from numpy.typing import NDArray
 
+from safetab.apps.compare.protections.method import Form, Made, Method, Place, number_text, value_of
 from safetab.apps.compare.protections.protection import Floats, Known, Windows, chosen
 from safetab.apps.compare.tables.exact_tables import Int64s
 from safetab.counting.local.listed_areas import area_numbers_of
@@ -355,3 +357,25 @@ def _write_moved(data: Path, folder: Path, layout: RecordLayout, moves_to: Int64
         numbers = np.where(own == NO_ENTITY, _area_numbers(batch, layout), own)
         columns = {name: _as_stored(column) for name, column in batch.items()} | _area_texts(numbers, layout)
         pa.parquet.write_table(pa.table(columns), folder / f"{part:06d}{PARQUET.ending}")
+
+
+def _chances(text: str) -> tuple[float, ...]:
+    with suppress(ValueError):
+        values = tuple(value_of(part, 1.0) for part in text.split("/"))
+        if len(values) == 3 and abs(sum(values) - 1) < 1e-9:
+            return values
+    raise ValueError("Give three chances that sum to 1, such as 0/1/0.")
+
+
+def _swap(rate: float, size_noise: Any, geography: Any, target: Any) -> Made:
+    first = ", unusual ones first" if target == "unique" else ""
+    words = f"swapping of {number_text(100 * rate)}% of households{first}"
+    return Swapping(rate, size_noise, geography, target), words
+
+
+_HOW = {
+    "size-noise": (_chances, (0.0, 1.0, 0.0)),
+    "geography": (_chances, (1.0, 0.0, 0.0)),
+    "target": (("none", "unique"), "none"),
+}
+SWAPPING = Method("swapping", Place.RECORDS, (Form("swap", _swap, {"rate": 1.0}, _HOW),))

@@ -13,7 +13,7 @@ from safetab.apps.explorer.workbook import live
 from safetab.apps.explorer.workbook.live import Live, Sheet, Styles
 from safetab.core.algorithm.level_design import CONFIDENCE
 from safetab.core.guarantees.losses import DELTA
-from safetab.foundation.files import package_data
+from safetab.foundation.templates import template_texts
 from safetab.inputs.tuning.tuned_level import LevelSizes
 from safetab.inputs.tuning.tuning import Tuning
 from safetab.model.census.area_levels import Pass
@@ -96,7 +96,7 @@ def write_inputs(workbook: Workbook, tuning: Tuning, styles: Styles) -> Inputs:
     facts.put_heads(2, _facts_heads(tuning.config.census), styles)
     facts.worksheet.freeze_panes(3, 1)
     sheet.put(0, 0, "Choosing parameters of SafeTab-P", styles.title)
-    for row, line in enumerate(package_data("safetab.apps.explorer.workbook", "texts.toml")["inputs"], start=1):
+    for row, line in enumerate(template_texts("workbook/texts.toml")["inputs"], start=1):
         sheet.put(row, 0, line, styles.text)
     general = _write_general(sheet, tuning, styles)
     sheet.put_heads(FIRST_LEVEL - 1, _HEADS, styles)

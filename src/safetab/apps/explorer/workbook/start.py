@@ -13,14 +13,14 @@ from safetab.apps.explorer.workbook.inputs import BAD_BUDGET, Inputs, level_name
 from safetab.apps.explorer.workbook.live import Live, Sheet, Styles
 from safetab.apps.explorer.workbook.results import HEADS, LevelResults, Results
 from safetab.core.guarantees.losses import reported_references
-from safetab.foundation.files import package_data
+from safetab.foundation.templates import template_texts
 from safetab.model.products.safetab_p.safetab_p import SAFETAB_P
 
 _NAME = "Start"
 _CELL_MARGIN, _LONE_MARGIN = "cell, lone total: ± at 95 %", "total-only: ± at 95 %"
 _FIRST_MARGIN = 33
 _GRID = {"visible": True, "line": {"color": "#d5dbe3"}}
-_TEXTS = package_data("safetab.apps.explorer.workbook", "texts.toml")
+_TEXTS = template_texts("workbook/texts.toml")
 
 
 def start_sheet(workbook: Workbook) -> Sheet:

@@ -26,7 +26,7 @@ from safetab.core.algorithm.level_design import CONFIDENCE, LevelDesign
 from safetab.core.guarantees.losses import DELTA, reported_loss
 from safetab.core.privacy.calibration import Stage
 from safetab.core.privacy.reference import loss_text
-from safetab.foundation.files import package_data
+from safetab.foundation.templates import template_texts
 from safetab.inputs.tuning.questions import least_budget
 from safetab.inputs.tuning.tuned_level import TunedLevel
 from safetab.inputs.tuning.tuning import PRODUCTION, Tuning, presets
@@ -174,7 +174,7 @@ def _dress(chart: Chart, title: str, across: str, up: str, **x_axis: object) -> 
 _FIRST_EXACT_LEVEL = 10
 _EXACT_HEADS = (*HEADS[: HEADS.index(WANTED_HEAD)], "smallest budget for that cell margin: ± at 95 %")
 _CURVE_STEPS = 20
-_TEXTS = package_data("safetab.apps.explorer.workbook", "texts.toml")
+_TEXTS = template_texts("workbook/texts.toml")
 
 
 def _write_exact(workbook: Workbook, tuning: Tuning, curve_of: TunedLevel | None, styles: Styles) -> None:

@@ -11,7 +11,6 @@ import re
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import Path
 from string import Template
 from types import MappingProxyType
@@ -20,8 +19,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from safetab.apps.synthetic.seeded_bits import apportioned
-from safetab.foundation.files import package_data, read_text
+from safetab.foundation.files import read_text
 from safetab.foundation.findings import Checked, FindingsOf
+from safetab.foundation.templates import template, template_texts
 from safetab.inputs.bureau import public_lists
 from safetab.inputs.configuration import read_config
 from safetab.inputs.readers.delimited import SEPARATOR
@@ -81,13 +81,11 @@ def write_new_parameters(folder: Path, name: str, *, households: bool) -> None:
     product = SAFETAB_H if households else SAFETAB_P
     write_lines(folder / CONFIG_FILE, presets(product)[PRODUCTION].splitlines())
     _write_lists(folder, own_public_lists(FEWEST_ITERATIONS))
-    commands = package_data("safetab.apps.synthetic.files", "new_commands.toml")[
-        "households" if households else "people"
-    ]
+    commands = template_texts("new_parameters/commands.toml")["households" if households else "people"]
     values = {"folder": name, "commands": commands.strip().format(folder=name)}
-    for file in (files("safetab.apps.synthetic.files") / "new").iterdir():
-        text = Template(file.read_text(encoding="utf-8")).substitute(values)
-        write_lines(folder / file.name, text.splitlines())
+    for file in ("README.md", ABOUT_FILE):
+        text = Template(template(f"new_parameters/{file}")).substitute(values)
+        write_lines(folder / file, text.splitlines())
 
 
 def _write_lists(folder: Path, lists: PublicLists) -> None:

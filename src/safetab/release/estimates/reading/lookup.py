@@ -1,7 +1,7 @@
 """From what people write to the geographic entities and the groups of a release.
 
 The one resolver of names of the command line and Python. docs/names.md has the rules. A site's page
-(apps/website/page/search) follows them step by step with the words of the census's spelling, and a
+(templates/site/search) follows them step by step with the words of the census's spelling, and a
 test holds both to the same answers.
 """
 

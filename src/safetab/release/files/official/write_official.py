@@ -153,7 +153,7 @@ def _write_readme(release: Path, read: OfficialRelease, facts: ReleaseFacts, sum
         "COPIES": indented(copies),
     }
     path = release / documents.README_FILE
-    documents.write_from_template(path, "official_readme_template.txt", read.universe, facts, values)
+    documents.write_from_template(path, "official_readme.txt", read.universe, facts, values)
 
 
 def _example(release: Path, universe: Universe) -> tuple[int, int] | None:

@@ -1,0 +1,29 @@
+"""The room of templates, where everything is that pages and READMEs are made of: read here and nowhere else."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Mapping
+from importlib.resources import files
+from typing import Any
+
+_ROOM = files("safetab") / "templates"
+
+
+def template(name: str) -> str:
+    """The text of a template, by its path in the room."""
+    return (_ROOM / name).read_text(encoding="utf-8")
+
+
+def template_texts(name: str) -> Mapping[str, Any]:
+    """The texts and words of a TOML file, by its path in the room."""
+    return tomllib.loads(template(name))
+
+
+def page_script(page: str, folders: Iterable[str]) -> str:
+    """The scripts of a page as one closed scope: the common elements, then each folder's by name."""
+    scripts = [template("shared/elements.js")]
+    for folder in folders:
+        names = sorted(script.name for script in (_ROOM / page / folder).iterdir())
+        scripts += [template(f"{page}/{folder}/{name}") for name in names]
+    return '"use strict";\n(() => {\n' + "\n".join(scripts) + "})();\n"
