@@ -25,7 +25,7 @@ from safetab.apps.explorer.census_facts import (
 )
 from safetab.apps.explorer.workbook.workbook import write_workbook
 from safetab.core.guarantees.losses import PEOPLE_SHOWN, reported_references
-from safetab.core.privacy.reference import FAR_ABOVE, MOST_THAT_PROTECTS, loss_text
+from safetab.core.privacy.reference import FAR_ABOVE, loss_text
 from safetab.foundation.files import page_script, read_text, whole_path
 from safetab.foundation.findings import VERSION, Finding, InvalidInput, Severity
 from safetab.foundation.new_files import Write, new_file_findings, write_new_files
@@ -43,6 +43,7 @@ from safetab.inputs.tuning.tuning import (
 from safetab.model.census.census import PopulationGroupLevel, Words, capitalized
 from safetab.model.config.run_config import RunConfig, budget_key, measured_levels, threshold_key
 from safetab.model.known_census import facts_of_2020
+from safetab.model.privacy_definition import PrivacyDefinition
 from safetab.model.products.all_products import PRODUCTS
 from safetab.model.products.product import LineKind, Product, Selector, TableFamily
 from safetab.model.specification.reading import is_specification
@@ -123,7 +124,7 @@ def _product(config: RunConfig, facts: Facts, configs: Mapping[str, str]) -> Jso
         "levels": [_level(TunedLevel(facts[level], config, family)) for family, level in levels],
         "reference": _reference(product),
         "reference_in_short": PRODUCTION.split()[0] if product.production else getattr(product.reference, "name", None),
-        "most_that_protects": {one.spelling: loss_text(most) for one, most in MOST_THAT_PROTECTS.items()},
+        "most_that_protects": {one.spelling: loss_text(one.unit.most_that_protects) for one in PrivacyDefinition},
         "no_protection": NO_PROTECTION,
         "presets": [{"name": name, "config": text} for name, text in configs.items()],
     }
