@@ -27,7 +27,7 @@ HANDED_OUT = {
     "mechanisms.noisy_count": "noisy_count",
     "noise.discrete_gaussian": "DiscreteGaussian",
     "noise.discrete_laplace": "DiscreteLaplace",
-    "noise.noise_distribution": "DEFAULT_BITS NoiseDistribution working_precision",
+    "noise.noise_distribution": "DEFAULT_BITS NOISE_SCRIPTS NoiseDistribution working_precision",
     "noise.weighted_sum": "FloatTails TruncatedDraw WeightedDraws WeightedSum sum_of_truncated weighted_sum",
     "privacy.addressed_bits": "AddressedBits KEY_BYTES",
     "privacy.calibration": "NOISES Stage calibrated_noise stage_fraction",

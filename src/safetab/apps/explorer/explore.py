@@ -23,8 +23,10 @@ from safetab.apps.explorer.census_facts import (
     sentence_words,
     threshold_unit,
 )
+from safetab.apps.explorer.workbook.inputs import WITH_FORMULAS
 from safetab.apps.explorer.workbook.workbook import write_workbook
 from safetab.core.guarantees.losses import PEOPLE_SHOWN, reported_references
+from safetab.core.noise.noise_distribution import NOISE_SCRIPTS
 from safetab.core.privacy.reference import FAR_ABOVE, loss_text
 from safetab.foundation.files import page_script, read_text, whole_path
 from safetab.foundation.findings import VERSION, Finding, InvalidInput, Severity
@@ -308,7 +310,8 @@ def _refuse_workbook_of_others(config: RunConfig) -> None:
     """Raises InvalidInput unless the product has two stages and one table family, as the workbook's formulas need."""
     product = config.product
     has_other_stages = product.has_several_families or product.selector is not Selector.NOISY_STAGE_1
-    if config.specification is not None or has_other_stages:
+    has_formulas = config.privacy_definition in WITH_FORMULAS
+    if config.specification is not None or has_other_stages or not has_formulas:
         message = "works only for SafeTab-P. Leave it out to write the page."
         raise InvalidInput.about("the command", message, "--xlsx")
 
@@ -345,7 +348,8 @@ def explorer_page(facts: JsonObject) -> str:
 
 def script() -> str:
     """The scripts of the page as one: the arithmetic first, then the folders that show its results."""
-    return page_script(*(_PAGE / folder for folder in _SCRIPT_FOLDERS))
+    folders = (_PAGE / folder for folder in _SCRIPT_FOLDERS)
+    return page_script(NOISE_SCRIPTS, *folders)
 
 
 def json_in_a_page(value: object) -> str:

@@ -17,6 +17,7 @@ from safetab.apps.website.level_rows import MeasuredTable, MeasuredTables, lines
 from safetab.apps.website.linked_site import LinkedSite, linked_facts
 from safetab.apps.website.meanings import meanings
 from safetab.core.guarantees.guarantee import protected_sentence
+from safetab.core.noise.noise_distribution import NOISE_SCRIPTS
 from safetab.core.privacy.output_status import OutputStatus, gravest
 from safetab.foundation.failures import refusals_as_run_failed
 from safetab.foundation.files import page_script
@@ -305,7 +306,8 @@ def _write_pages(opened: release_folder.ReleaseFolder, site: Path) -> None:
 
 def site_script() -> str:
     """The scripts of the site as one. views/start.js comes last, because it starts the page."""
-    return page_script(*(_PAGE / folder for folder in _SCRIPT_FOLDERS))
+    folders = (_PAGE / folder for folder in _SCRIPT_FOLDERS)
+    return page_script(NOISE_SCRIPTS, *folders)
 
 
 def _write_data(

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
+from importlib.resources import files
 from math import sqrt
 from statistics import NormalDist
 from threading import RLock
@@ -24,6 +25,8 @@ from numpy.typing import NDArray
 from safetab.model.census.sensitivity import Sensitivity
 
 _SETTING = RLock()
+NOISE_SCRIPTS = files("safetab.core.noise") / "page"
+"""What pages need to compute with each noise in a browser."""
 
 
 @contextmanager

@@ -104,7 +104,7 @@ def least_budget(tuned: TunedLevel, margin: int, confidence: Fraction = CONFIDEN
     if noise.out_of_sampler_range is not None:
         return None
     paper = None
-    if not config.privacy_definition.is_pure and confidence == CONFIDENCE and margin > 0:
+    if config.privacy_definition is PrivacyDefinition.ZCDP and confidence == CONFIDENCE and margin > 0:
         paper = PAPER_CONSTANT * tuned.sensitivity.l2_squared / margin**2 / share
     return BudgetForMargin(budget, noise.margin_of_error(confidence), paper)
 
