@@ -16,7 +16,7 @@ from importlib.resources import files
 from math import sqrt
 from statistics import NormalDist
 from threading import RLock
-from typing import ClassVar, Self
+from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 from flint import arb, ctx, fmpq
@@ -60,8 +60,7 @@ def exactly(number: Fraction) -> fmpq:
 FloatTail = Callable[[NDArray[np.int64]], NDArray[np.float64]]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Losses:
+class Losses(NamedTuple):
     """A loss with values `first`, `first` + `step`, ..., their chances, and the chance left out."""
 
     first: Fraction

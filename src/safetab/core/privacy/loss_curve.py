@@ -89,5 +89,4 @@ _NO_LOSS = _Losses(Fraction(0), Fraction(1), [arb(1)], arb(0), [arb(1)], [arb(1)
 @lru_cache(maxsize=256)
 def _losses(counts: ChangedCounts) -> _Losses:
     with working_precision(_BITS):
-        found = counts.noise.losses(counts.number, counts.by)
-        return _with_sums(found.first, found.step, found.chances, found.left_out)
+        return _with_sums(*counts.noise.losses(counts.number, counts.by))

@@ -263,7 +263,12 @@ def loss_words(definition: PrivacyDefinition, loss: Fraction, protected: str) ->
     words = f"{definition.unit.letter} = {loss_text(loss)} per {protected}"
     if definition.is_pure:
         return words
-    return f"{words}, or ε = {loss_text(epsilons_by_delta(loss)[_SHOWN_DELTA])} at δ = {_power_of_ten(_SHOWN_DELTA)}"
+    return f"{words}, or {_as_epsilon(loss)}"
+
+
+def _as_epsilon(rho: Fraction) -> str:
+    epsilon = loss_text(epsilons_by_delta(rho)[_SHOWN_DELTA])
+    return f"ε = {epsilon} at δ = {_power_of_ten(_SHOWN_DELTA)}"
 
 
 def _to_check(concerns: tuple[Concern, ...]) -> page.Markup:
@@ -291,8 +296,7 @@ def _key_figures(release: ReleaseSummary, concerns: tuple[Concern, ...]) -> page
     loss = release.loss.unbounded
     as_epsilon = ""
     if not release.universe.definition.is_pure:
-        epsilon = epsilons_by_delta(loss)[_SHOWN_DELTA]
-        as_epsilon = f" (ε = {loss_text(epsilon)} at δ = {_power_of_ten(_SHOWN_DELTA)})"
+        as_epsilon = f" ({_as_epsilon(loss)})"
     symbol = release.universe.definition.unit.letter
     figures = [
         (f"{shown:,}", f"{what}, {page.percent(shown, possible)} of {possible:,} possible ones"),
