@@ -57,7 +57,7 @@ class PrivacyDefinition(Enum):
 
     @classmethod
     def spelled(cls, spelling: str) -> PrivacyDefinition:
-        """The definition with this spelling. Raises StopIteration if there is none."""
+        """The definition with this spelling. Raises StopIteration if no row has it."""
         return next(each for each in cls if each.spelling == spelling)
 
     @classmethod

@@ -118,7 +118,8 @@ def _of_about(spec: Specification) -> Iterator[Problem]:
     if spec.about.noise < _STRANGERS_FIRST and not _is_shipped(spec):
         problem = f"numbers below {_STRANGERS_FIRST} belong to the shipped products."
         yield "about.noise", f"{problem} Leave the key out, or write 8 to 15."
-    loss = PrivacyDefinition.spelled(spec.privacy.definition).budget_symbol
+    spelled_in_rho = {each.spelling for each in PrivacyDefinition if not each.is_pure}
+    loss = "rho" if spec.privacy.definition in spelled_in_rho else "epsilon"
     reference = spec.about.reference
     given = {unit.symbol for unit in LossUnit if getattr(reference, unit.symbol, None) is not None}
     if reference and given != {loss}:
