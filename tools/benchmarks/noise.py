@@ -21,8 +21,9 @@ import opendp.prelude as dp
 from safetab.core.mechanisms.noisy_count import indices_whose_noise_may_exceed, noisy_count
 from safetab.core.noise.discrete_gaussian import DiscreteGaussian
 from safetab.core.noise.discrete_laplace import DiscreteLaplace
+from safetab.core.noise.noise_distribution import NoiseDistribution
 from safetab.core.privacy.addressed_bits import AddressedBits
-from safetab.core.privacy.calibration import Noise, Stage
+from safetab.core.privacy.calibration import Stage
 from safetab.core.privacy.exact_counts import ExactCounts
 from safetab.core.privacy.ledger import DrawingRight, Ledger
 from safetab.core.privacy.measurement_event import MeasurementEvent
@@ -46,7 +47,7 @@ SIGMAS = {
 SCALES = ("1/2", "1", "2", "5", "10", "20", "50", "100", "300", "1000")
 
 
-def right_to_draw(noise: Noise, stage: Stage = Stage.STAGE_2) -> DrawingRight:
+def right_to_draw(noise: NoiseDistribution, stage: Stage = Stage.STAGE_2) -> DrawingRight:
     is_gaussian = noise.mechanism == DiscreteGaussian.mechanism
     definition = PrivacyDefinition.ZCDP if is_gaussian else PrivacyDefinition.PURE_DP
     cost = 1 / ((2 if is_gaussian else 1) * noise.parameter)
@@ -65,14 +66,14 @@ def cpu_seconds_in_turn(works: Mapping[str, Callable[[], object]]) -> dict[str, 
     return best
 
 
-def our_draws(noise: Noise) -> Callable[[], object]:
+def our_draws(noise: NoiseDistribution) -> Callable[[], object]:
     zeros = ExactCounts(np.arange(DRAWS), np.zeros((DRAWS, 1), dtype=np.int64))
     right = right_to_draw(noise)
     noisy_count(zeros, TOTAL, right)  # builds the table, and compiles
     return lambda: noisy_count(zeros, TOTAL, right)
 
 
-def opendp_draws(noise: Noise) -> Callable[[], object]:
+def opendp_draws(noise: NoiseDistribution) -> Callable[[], object]:
     space = (dp.vector_domain(dp.atom_domain(T="i64")), dp.l2_distance(T="i64"))
     if noise.mechanism == DiscreteGaussian.mechanism:
         mechanism = dp.m.make_gaussian(*space, scale=noise.width)
@@ -100,7 +101,7 @@ print(2000 / (time.process_time() - started))
 """
 
 
-def tumult_rate(noise: Noise) -> float | None:
+def tumult_rate(noise: NoiseDistribution) -> float | None:
     """Draws a second of Tumult Core's discrete Gaussian, if an environment with it was named."""
     python = os.environ.get("TUMULT")
     if not python or noise.mechanism != DiscreteGaussian.mechanism:
@@ -138,14 +139,14 @@ class Beside:
         )
 
 
-def measured(noise: Noise) -> Beside:
+def measured(noise: NoiseDistribution) -> Beside:
     works = {"ours": our_draws(noise), "bits": block_draws(), "opendp": opendp_draws(noise)}
     seconds = cpu_seconds_in_turn(works)
     ours, bits, opendp = DRAWS / seconds["ours"], DRAWS / seconds["bits"], OPENDP_DRAWS / seconds["opendp"]
     return Beside(ours, opendp, bits, tumult_rate(noise))
 
 
-def measured_and_told(noises: Mapping[str, Noise]) -> dict[str, Beside]:
+def measured_and_told(noises: Mapping[str, NoiseDistribution]) -> dict[str, Beside]:
     found = {}
     for name, noise in noises.items():
         found[name] = measured(noise)

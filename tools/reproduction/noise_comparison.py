@@ -13,9 +13,10 @@ from safetab.core.algorithm.level_design import CONFIDENCE
 from safetab.core.noise.discrete_gaussian import DiscreteGaussian
 from safetab.core.noise.discrete_laplace import DiscreteLaplace
 from safetab.core.privacy.calibration import Stage
-from safetab.core.privacy.composition import epsilon_of_rho, rho_of_epsilon
+from safetab.core.privacy.composition import epsilon_of_rho
 from safetab.inputs.tuning.questions import LevelNoises, least_decimal
 from safetab.model.census.census import PopulationGroupLevel
+from safetab.model.privacy_definition import LossUnit
 from safetab.model.us.us_census import DETAILED, US, US_PASS
 from safetab.tuning import Tuning, compare_noises
 from tools.reproduction.loss_distributions import Counts, LossDistribution, together
@@ -118,7 +119,7 @@ def _of_levels(name: str, tuning: Tuning, levels: Iterable[LevelNoises], *, with
         for share in shares:
             gaussian[sqrt(tuned.stability / (2 * one.gaussian_rho * share))] += tuned.stability
             geometric[float(tuned.stability / (one.geometric_epsilon * share))] += tuned.stability
-            geometric_rho += tuned.stability * rho_of_epsilon(one.geometric_epsilon * share / tuned.stability)
+            geometric_rho += tuned.stability * LossUnit.EPSILON.rho_of(one.geometric_epsilon * share / tuned.stability)
         rho, epsilon = rho + one.gaussian_rho, epsilon + one.geometric_epsilon
     return Scope(
         name,
@@ -140,7 +141,7 @@ def _of_one_count(margin: int) -> Scope:
         "one count",
         rho,
         epsilon,
-        rho_of_epsilon(epsilon),
+        LossUnit.EPSILON.rho_of(epsilon),
         (Counts(1, sigma=sqrt(1 / (2 * rho))),),
         (Counts(1, scale=float(1 / epsilon)),),
     )

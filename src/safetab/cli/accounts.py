@@ -106,7 +106,7 @@ def _passes(accounts: Iterable[PeopleAccounts]) -> Iterator[tuple[PeopleAccounts
 def _account(people: PeopleAccounts, pass_name: str) -> JsonObject:
     account = people.of(pass_name)
     limits = {limit.definition.budget_symbol: limit for limit in people.limits}
-    totals = {each.budget_symbol: account.total(each) for each in PrivacyDefinition}
+    totals = {each.budget_symbol: account.total(each) for each in PrivacyDefinition.of_each_unit()}
     return {
         "datasets": list(people.names),
         "pass": pass_name,

@@ -22,14 +22,13 @@ from safetab.core.guarantees.losses import (
     reported_loss,
 )
 from safetab.core.guarantees.plan_json import exact
-from safetab.core.privacy.calibration import Stage
+from safetab.core.privacy.calibration import NOISES, Stage
 from safetab.core.privacy.composition import epsilon_of_rho
 from safetab.core.privacy.reference import loss_text, reference_losses
 from safetab.foundation.files import package_data
 from safetab.inputs.tuning.tuning import Tuning
 from safetab.model.census.census import PopulationGroupLevel, Words
 from safetab.model.config.run_config import RunConfig
-from safetab.model.privacy_definition import PrivacyDefinition
 from safetab.model.products.product import Selector
 
 NONE = "-"
@@ -67,7 +66,7 @@ _ROWS = package_data("safetab.cli", "texts.toml")["plan"]
 def show_joint_loss(joint: JointLoss) -> None:
     """Print what each change to a person or a household costs in both products together."""
     symbol = joint.definition.budget_symbol
-    at_delta = [f"epsilon at\ndelta {float(DELTA):g}"] if joint.definition is PrivacyDefinition.ZCDP else []
+    at_delta = [] if joint.definition.is_pure else [f"epsilon at\ndelta {float(DELTA):g}"]
     heads = [head for each in joint.passes for head in (f"{each.name.upper()} {symbol}", *at_delta)]
     table = text_table("what changes", *heads)
     for change, losses in joint.rows():
@@ -95,7 +94,7 @@ def show_settings(settings: Mapping[str, Mapping[str, object]]) -> None:
 def _title(plan: RunPlan) -> str:
     """What kind of run it is, in one sentence."""
     config = plan.config
-    noise = "discrete Gaussian" if config.privacy_definition is PrivacyDefinition.ZCDP else "two-sided geometric"
+    noise = NOISES[config.privacy_definition.mechanism].words
     groups = {level.level: level.measured_groups for level in plan.levels}
     return (
         f"Plan of a run of {config.product.name}: {sum(groups.values()):,} population groups at {len(groups)} levels,"
@@ -140,7 +139,7 @@ def _lines(design: LevelDesign, confidences: Sequence[Fraction]) -> Iterator[tup
     yield "+/- total-only group", margins(Stage.TOTAL_ONLY)
     yield "T", _shown(design.suppression_threshold)
     yield "stability", str(design.stability)
-    width = "sigma" if design.definition is PrivacyDefinition.ZCDP else "scale"
+    width = NOISES[design.definition.mechanism].width_name
     for stage, name in _STAGES.items():
         yield f"{width}{name if design.product.has_stage_1 else ''}", parameter_text(design, stage)
 
@@ -205,13 +204,15 @@ def loss_table(made: RunPlan | Tuning) -> TextTable:
     config, product, definition = made.config, made.config.product, made.config.privacy_definition
     losses = {each.title: made.loss_of(each) for each in config.passes if len(config.census.passes) > 1}
     losses |= {f"any {product.record.protected} in this run": made.loss}
-    is_zcdp = definition is PrivacyDefinition.ZCDP
-    measures = [definition.budget_symbol, *([f"epsilon at\ndelta {float(DELTA):g}"] if is_zcdp else [])]
+    measures = [definition.budget_symbol]
+    if not definition.is_pure:
+        losses |= reference_losses(product)
+        measures.append(f"epsilon at\ndelta {float(DELTA):g}")
     heads = [f"{kind}\n{measure}" for measure in measures for kind in ("unbounded", "bounded")]
     table = text_table("whose loss", *heads)
-    for whose, loss in {**losses, **(reference_losses(product) if is_zcdp else {})}.items():
+    for whose, loss in losses.items():
         reported = reported_loss(definition, loss)
-        epsilons = (reported.unbounded_epsilon, reported.bounded_epsilon) if is_zcdp else ()
+        epsilons = () if definition.is_pure else (reported.unbounded_epsilon, reported.bounded_epsilon)
         table.add_row(whose, *(loss_text(number) for number in (reported.unbounded, reported.bounded, *epsilons)))
     return table
 
@@ -225,7 +226,7 @@ def _notes(plan: RunPlan) -> list[str]:
     notes += [
         _ROWS[product.selector.value].format(nouns=product.record.nouns),
         f"Unbounded: {added}; bounded: {changed}. Losses are rounded up.",
-        *(reference_words(product, definition) if definition is PrivacyDefinition.PURE_DP else []),
+        *(reference_words(product, definition) if definition.is_pure else []),
         *([product.reference.published] if product.reference and product.reference.published else []),
     ]
     if plan.levels_left_out:

@@ -27,11 +27,11 @@ HANDED_OUT = {
     "mechanisms.noisy_count": "noisy_count",
     "noise.discrete_gaussian": "DiscreteGaussian",
     "noise.discrete_laplace": "DiscreteLaplace",
-    "noise.noise_distribution": "DEFAULT_BITS working_precision",
+    "noise.noise_distribution": "DEFAULT_BITS NoiseDistribution working_precision",
     "noise.weighted_sum": "FloatTails TruncatedDraw WeightedDraws WeightedSum sum_of_truncated weighted_sum",
     "privacy.addressed_bits": "AddressedBits KEY_BYTES",
-    "privacy.calibration": "Noise Stage calibrated_noise stage_fraction",
-    "privacy.composition": "PrivacyLoss epsilon_of_rho loss_of_a_pass loss_of_disjoint_passes rho_of_epsilon",
+    "privacy.calibration": "NOISES Stage calibrated_noise stage_fraction",
+    "privacy.composition": "PrivacyLoss epsilon_of_rho loss_of_a_pass loss_of_disjoint_passes",
     "privacy.exact_counts": "ExactCounts union_of",
     "privacy.ledger": "DrawingRight Ledger",
     "privacy.loss_curve": "ChangedCounts LossCurve",
@@ -41,7 +41,7 @@ HANDED_OUT = {
         "status_that_forbids status_that_forbids_named"
     ),
     "privacy.reference": (
-        "FAR_ABOVE MOST_THAT_PROTECTS beyond_protection level_far_above loss_number loss_text reference_losses "
-        "total_far_above total_too_large"
+        "FAR_ABOVE beyond_protection level_far_above loss_number loss_text reference_losses total_far_above "
+        "total_too_large"
     ),
 }

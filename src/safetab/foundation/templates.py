@@ -21,9 +21,9 @@ def template_texts(name: str) -> Mapping[str, Any]:
 
 
 def page_script(page: str, folders: Iterable[str]) -> str:
-    """The scripts of a page as one closed scope: the common elements, then each folder's by name."""
+    """The scripts of a page as one closed scope: the common elements, each noise, then each folder's by name."""
     scripts = [template("shared/elements.js")]
-    for folder in folders:
-        names = sorted(script.name for script in (_ROOM / page / folder).iterdir())
-        scripts += [template(f"{page}/{folder}/{name}") for name in names]
+    for folder in ("shared/noise", *(f"{page}/{folder}" for folder in folders)):
+        names = sorted(script.name for script in (_ROOM / folder).iterdir())
+        scripts += [template(f"{folder}/{name}") for name in names]
     return '"use strict";\n(() => {\n' + "\n".join(scripts) + "})();\n"

@@ -17,7 +17,7 @@ HANDED_OUT = {
     ),
     "known_census": "DEFAULT_CENSUS DISJOINT_PASSES",
     "option_words": "AREAS_FILE DONORS",
-    "privacy_definition": "PrivacyDefinition",
+    "privacy_definition": "LossUnit PrivacyDefinition SPELLINGS",
     "products.all_products": (
         "PRODUCTS annotation_of as_shipped budget_keys_of line_named lines_of_tables margin_variable_of product_named "
         "product_of_keys variable_of"

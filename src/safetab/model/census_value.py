@@ -194,7 +194,7 @@ def config_of(
     return RunConfig(
         census=census,
         product=product,
-        privacy_definition=next(each for each in PrivacyDefinition if each.spelling == privacy.definition),
+        privacy_definition=PrivacyDefinition.spelled(privacy.definition),
         families=tuple(_family_config(privacy, census, family) for family in product.families),
         stage_1_fraction=privacy.stage_1 or Fraction(0),
         most_answers=spec.use_of(spec.classification(slots_of(spec)[0].name)) or MOST_ANSWERS,

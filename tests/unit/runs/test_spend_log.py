@@ -17,6 +17,7 @@ from tests.inside import (
     Limit,
     LineState,
     LogContent,
+    LossUnit,
     PeopleAccounts,
     PrivacyDefinition,
     Spend,
@@ -33,7 +34,6 @@ from tests.inside import (
     read_lines,
     read_log,
     refused_file,
-    rho_of_epsilon,
     set_limit,
     why_no_room,
 )
@@ -86,7 +86,7 @@ def test_sums_are_exact():
 
 
 def test_a_pure_epsilon_counts_as_half_its_square_in_rho():
-    assert rho_of_epsilon(Fraction(3)) == Fraction(9, 2)
+    assert LossUnit.EPSILON.rho_of(Fraction(3)) == Fraction(9, 2)
     account = Account((spend(1), spend(3, 2, PURE)))
     assert account.total(ZCDP) == Fraction(11, 2)
     assert not refusal(account, "0.5", limit(6))
@@ -209,7 +209,7 @@ def test_an_account_is_of_a_unit_with_as_many_records_as_any_run_allows():
     assert str(account) == "rho 0.59 in 2 runs"
     pure = Account(tuple(replace(each, definition=PURE) for each in both))
     assert pure.total(PURE) == Fraction("0.53")
-    assert pure.total(ZCDP) == rho_of_epsilon(Fraction("0.5")) + rho_of_epsilon(Fraction("0.03"))
+    assert pure.total(ZCDP) == Fraction("0.125") + Fraction("0.00045")
     more = replace(both[0], run=f"{3:016x}", most_records=12)
     assert Account((*both, more)).total(ZCDP) == Fraction("2.86")  # 0.5, four times 0.5, and 36 times 0.01
     assert why_no_room(account, more, limit("2.86")) is None

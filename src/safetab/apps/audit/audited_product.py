@@ -11,7 +11,7 @@ from typing import Any
 
 from safetab.core.noise.discrete_gaussian import DiscreteGaussian
 from safetab.core.noise.discrete_laplace import DiscreteLaplace
-from safetab.core.privacy.calibration import Noise
+from safetab.core.noise.noise_distribution import NoiseDistribution
 from safetab.model.census.groups import GroupLevel
 from safetab.model.privacy_definition import PrivacyDefinition
 from safetab.model.products.product import Product
@@ -30,14 +30,16 @@ class AuditWorld:
 NO_ETHNICITY = "9950"
 
 
-def due_noise(definition: PrivacyDefinition, stability: int, most_records: int, cost: Fraction) -> Noise:
+def due_noise(definition: PrivacyDefinition, stability: int, most_records: int, cost: Fraction) -> NoiseDistribution:
     """The noise that a charge must buy, calibrated here anew for up to `most_records` records of a unit.
 
     Sigma squared = most squared * stability / (2 rho), scale = most * stability / epsilon.
     """
-    if definition is PrivacyDefinition.PURE_DP:
-        return DiscreteLaplace(most_records * stability / cost)
-    return DiscreteGaussian(most_records**2 * stability / (2 * cost))
+    due = {
+        PrivacyDefinition.PURE_DP: DiscreteLaplace(most_records * stability / cost),
+        PrivacyDefinition.ZCDP: DiscreteGaussian(most_records**2 * stability / (2 * cost)),
+    }
+    return due[definition]
 
 
 @dataclass(frozen=True, slots=True)

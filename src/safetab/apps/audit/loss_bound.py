@@ -26,8 +26,9 @@ from safetab.apps.audit.verdicts import LossSeen, Verdict, verdict
 from safetab.core.algorithm.measurements import Measurements
 from safetab.core.algorithm.run_plan import LevelPlan
 from safetab.core.algorithm.tabulate_level import tabulate_level
+from safetab.core.noise.noise_distribution import NoiseDistribution
 from safetab.core.privacy.addressed_bits import AddressedBits
-from safetab.core.privacy.calibration import Noise, Stage
+from safetab.core.privacy.calibration import Stage
 from safetab.core.privacy.exact_counts import ExactCounts
 from safetab.core.privacy.ledger import Ledger
 from safetab.core.privacy.loss_curve import ChangedCounts, LossCurve
@@ -157,7 +158,7 @@ def _at(ratios: NDArray[np.float64], noise: NDArray[np.int64]) -> NDArray[np.flo
     return np.asarray(ratios[np.clip(noise + len(ratios) // 2, 0, len(ratios) - 1)])
 
 
-def _log_ratios(noise: Noise, by: int) -> NDArray[np.float64]:
+def _log_ratios(noise: NoiseDistribution, by: int) -> NDArray[np.float64]:
     """How much likelier a number is with the record than without, for noise x from -M to M.
 
     This is log P[X = x - by] - log P[X = x], if the record changes the number by `by`.

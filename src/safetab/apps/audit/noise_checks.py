@@ -20,8 +20,9 @@ from safetab.apps.audit.selftest import DRAWS, FALSE_ALARM, noisy_totals, p_valu
 from safetab.apps.audit.verdicts import Verdict, verdict
 from safetab.apps.audit.worlds.configuration import MeasuredName, plain_config
 from safetab.core.noise.discrete_gaussian import DiscreteGaussian
+from safetab.core.noise.noise_distribution import NoiseDistribution
 from safetab.core.privacy.addressed_bits import KEY_BYTES, AddressedBits
-from safetab.core.privacy.calibration import Noise, Stage
+from safetab.core.privacy.calibration import Stage
 from safetab.runs.run import run_files
 
 DISTRIBUTION = "noise has its distribution"
@@ -59,7 +60,7 @@ class DrawnNoise:
     noise: NDArray[np.int64]
 
     @property
-    def due(self) -> Noise:
+    def due(self) -> NoiseDistribution:
         """The distribution that the noise must have."""
         return self.question[0].noise
 
@@ -116,7 +117,7 @@ def _spreads(drawn: list[DrawnNoise]) -> dict[tuple[str, _CountClass], tuple[int
 
 
 @lru_cache(maxsize=256)
-def _moments(noise: Noise) -> tuple[float, float]:
+def _moments(noise: NoiseDistribution) -> tuple[float, float]:
     """The variance, and the standard deviation of a square divided by the variance."""
     values = np.arange(1, int(_REACH * 3 * noise.width) + _REACH)
     chances = np.array([float(noise.probability(int(value))) for value in values])

@@ -68,7 +68,7 @@ def published_check(run: AuditedRun, out: Path, key: bytes, published: _Publishe
             measured.append((plan, written))
     budgets = {(plan.family, plan.level): written.budget for plan, written in measured}
     ledger = Ledger(budgets, AddressedBits(key))
-    definition = next(one for one in PrivacyDefinition if one.spelling == plain.definition)
+    definition = PrivacyDefinition.spelled(plain.definition)
     expected = _Rows()
     for plan, written in measured:
         design = plan.design

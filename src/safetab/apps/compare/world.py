@@ -44,7 +44,6 @@ from safetab.inputs.planner import plan_of
 from safetab.inputs.tuning.tuning import production_of_2020
 from safetab.model.census.area_levels import AreaLevel
 from safetab.model.config.run_config import RunConfig
-from safetab.model.privacy_definition import PrivacyDefinition
 from safetab.model.products.all_products import as_shipped
 from safetab.model.specification.kinds import in_sentence
 from safetab.release.outputs.output_folder import NamesLike, always_named, output_findings
@@ -299,7 +298,7 @@ def guarantee_of(protection: Protection, plan: RunPlan) -> str:
     definition, noun = plan.config.privacy_definition, plan.config.product.record.noun
     loss, symbol = reported_loss(definition, plan.loss), definition.budget_symbol
     own = f"{symbol} = {loss_text(loss.unbounded)}"
-    if definition is not PrivacyDefinition.PURE_DP:
+    if not definition.is_pure:
         own += f" (epsilon = {ceil(loss.unbounded_epsilon * 10) / 10:,.1f} at delta = {float(DELTA):g})"
     changed = membership_bound(plan, is_changed=True)
     return text("guarantee", noun=noun, own=own, symbol=symbol, bound=f"{membership_bound(plan):.2f}", changed=changed)

@@ -22,9 +22,10 @@ from safetab.apps.explorer.census_facts import (
     sentence_words,
     threshold_unit,
 )
+from safetab.apps.explorer.workbook.inputs import WITH_FORMULAS
 from safetab.apps.explorer.workbook.workbook import write_workbook
 from safetab.core.guarantees.losses import PEOPLE_SHOWN, reported_references
-from safetab.core.privacy.reference import FAR_ABOVE, MOST_THAT_PROTECTS, loss_text
+from safetab.core.privacy.reference import FAR_ABOVE, loss_text
 from safetab.foundation.files import read_text, whole_path
 from safetab.foundation.findings import VERSION, Finding, InvalidInput, Severity
 from safetab.foundation.new_files import Write, new_file_findings, write_new_files
@@ -43,6 +44,7 @@ from safetab.inputs.tuning.tuning import (
 from safetab.model.census.census import PopulationGroupLevel, Words, capitalized
 from safetab.model.config.run_config import RunConfig, budget_key, measured_levels, threshold_key
 from safetab.model.known_census import facts_of_2020
+from safetab.model.privacy_definition import PrivacyDefinition
 from safetab.model.products.all_products import PRODUCTS, as_shipped
 from safetab.model.products.product import LineKind, Product, Selector, TableFamily
 from safetab.model.specification.reading import is_specification
@@ -123,7 +125,7 @@ def _product(config: RunConfig, facts: Facts, configs: Mapping[str, str]) -> Jso
         "levels": [_level(TunedLevel(facts[level], config, family)) for family, level in levels],
         "reference": _reference(product),
         "reference_in_short": PRODUCTION.split()[0] if shipped.production else getattr(product.reference, "name", None),
-        "most_that_protects": {one.spelling: loss_text(most) for one, most in MOST_THAT_PROTECTS.items()},
+        "most_that_protects": {one.spelling: loss_text(one.unit.most_that_protects) for one in PrivacyDefinition},
         "no_protection": NO_PROTECTION,
         "presets": [{"name": name, "config": text} for name, text in configs.items()],
     }
@@ -307,7 +309,8 @@ def _refuse_workbook_of_others(config: RunConfig) -> None:
     """Raises InvalidInput unless the product has two stages and one table family, as the workbook's formulas need."""
     product = config.product
     has_other_stages = product.has_several_families or product.selector is not Selector.NOISY_STAGE_1
-    if config.specification is not None or has_other_stages:
+    has_formulas = config.privacy_definition in WITH_FORMULAS
+    if config.specification is not None or has_other_stages or not has_formulas:
         message = "works only for SafeTab-P. Leave it out to write the page."
         raise InvalidInput.about("the command", message, "--xlsx")
 

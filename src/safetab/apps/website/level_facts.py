@@ -5,8 +5,6 @@ from __future__ import annotations
 from fractions import Fraction
 
 from safetab.apps.website.level_rows import MeasuredTable
-from safetab.core.noise.discrete_gaussian import DiscreteGaussian
-from safetab.core.noise.discrete_laplace import DiscreteLaplace
 from safetab.core.privacy.calibration import Stage
 from safetab.model.census.area_levels import AreaLevel
 from safetab.release.estimates.noise import far_threshold
@@ -15,9 +13,6 @@ from safetab.release.files.documents import ReleaseFacts
 from safetab.release.files.group_statuses import SUPPRESSED, absent_status
 from safetab.release.files.release_universe import Universe
 
-_MECHANISMS = {DiscreteGaussian.mechanism: "gaussian", DiscreteLaplace.mechanism: "laplace"}
-"""What `templates/site/numbers/noise.js` calls each noise that it can compute with."""
-
 
 def noise_of_level(number: int, universe: Universe, confidence: Fraction) -> dict[str, object]:
     """How a level draws its noise, and above which totals selection no longer changes a difference."""
@@ -25,7 +20,7 @@ def noise_of_level(number: int, universe: Universe, confidence: Fraction) -> dic
     threshold = level.suppression_threshold
     known: dict[str, object] = {}
     for stage, measured in level.stages.items():
-        name = _MECHANISMS[measured.noise.mechanism]
+        name = measured.noise.mechanism.removeprefix("discrete_")
         known[stage.name] = [name, float(measured.noise.parameter)]  # a float only describes published numbers
     if threshold is not None and Stage.STAGE_2 in level.stages:
         known["far"] = [far_threshold(level.noise(Stage.STAGE_2), threshold, draws, confidence) for draws in (1, 2)]

@@ -16,6 +16,7 @@ from safetab.core.algorithm.level_design import LevelMargins
 from safetab.core.guarantees.guarantee import neighbours_in_words
 from safetab.core.guarantees.losses import DELTA, reference_words, reported_loss
 from safetab.core.guarantees.plan_json import JsonObject, exact
+from safetab.core.privacy.calibration import NOISES
 from safetab.core.privacy.composition import PrivacyLoss
 from safetab.core.privacy.reference import loss_number
 from safetab.foundation.files import package_data
@@ -64,7 +65,7 @@ def levels_answer(tuning: Tuning) -> Answer:
         notes=(
             _NOTES[product.selector.value].format(below=config.census.words.below, nouns=product.record.nouns),
             f"Unbounded: {added}; bounded: {changed}. Losses are rounded up.",
-            *(reference_words(product, definition) if definition is PrivacyDefinition.PURE_DP else []),
+            *(reference_words(product, definition) if definition.is_pure else []),
         ),
         concerns=concerns(tuning),
     )
@@ -112,7 +113,7 @@ def _margins(tuned: TunedLevel, confidence: Fraction) -> LevelMargins | None:
 def _level(tuning: Tuning, tuned: TunedLevel) -> JsonObject:
     """One level as JSON."""
     design = tuned.design
-    is_zcdp = tuning.config.privacy_definition is PrivacyDefinition.ZCDP
+    width = NOISES[tuning.config.privacy_definition.mechanism].width_name
     is_staged = tuning.config.product.selector is Selector.NOISY_STAGE_1
     about_empty_groups = {
         "suppression_threshold": design.suppression_threshold,
@@ -124,7 +125,7 @@ def _level(tuning: Tuning, tuned: TunedLevel) -> JsonObject:
         "stability": design.stability,
         "budget": exact(design.budget),
         "share": float(tuning.share(tuned.facts.level)),
-        "sigma" if is_zcdp else "scale": {stage.name.lower(): parameter_text(design, stage) for stage in design.stages},
+        width: {stage.name.lower(): parameter_text(design, stage) for stage in design.stages},
         "thresholds": list(design.thresholds.totals),
         **(about_empty_groups if is_staged else {}),
         "margins_of_error": {exact(each): _margins_json(_margins(tuned, each)) for each in _CONFIDENCES},
@@ -148,7 +149,7 @@ def _loss(definition: PrivacyDefinition, loss: PrivacyLoss) -> JsonObject:
     """A loss as JSON: exact numbers as text, and epsilons under zCDP."""
     reported = reported_loss(definition, loss)
     values: JsonObject = {"unbounded": exact(reported.unbounded), "bounded": exact(reported.bounded)}
-    if definition is PrivacyDefinition.ZCDP:
+    if not definition.is_pure:
         epsilons = {"unbounded_epsilon": reported.unbounded_epsilon, "bounded_epsilon": reported.bounded_epsilon}
         values |= {"delta": float(DELTA), **{key: loss_number(epsilon) for key, epsilon in epsilons.items()}}
     return values

@@ -18,8 +18,8 @@ import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
-from safetab.core.noise.noise_distribution import DEFAULT_BITS, working_precision
-from safetab.core.privacy.calibration import Noise, Stage, calibrated_noise, stage_fraction
+from safetab.core.noise.noise_distribution import DEFAULT_BITS, NoiseDistribution, working_precision
+from safetab.core.privacy.calibration import Stage, calibrated_noise, stage_fraction
 from safetab.model.census.census import PopulationGroupLevel
 from safetab.model.census.sensitivity import Sensitivity
 from safetab.model.config.run_config import FamilyConfig, RunConfig
@@ -27,7 +27,9 @@ from safetab.model.privacy_definition import PrivacyDefinition
 from safetab.model.products.product import LineKind, Product, Selector, Shape, TableFamily, Thresholds
 
 
-def suppression_threshold(level: PopulationGroupLevel, stage_2: Noise | None, chance: Fraction) -> int | None:
+def suppression_threshold(
+    level: PopulationGroupLevel, stage_2: NoiseDistribution | None, chance: Fraction
+) -> int | None:
     """The paper's T: an empty group is suppressed with at least this chance; None: never suppressed."""
     if stage_2 is None or stage_2.out_of_sampler_range is not None:
         return None
@@ -61,7 +63,7 @@ class StageDesign:
 
     stage: Stage
     budget: Fraction
-    noise: Noise
+    noise: NoiseDistribution
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +94,7 @@ class LevelDesign:
         """The greatest number of the level's groups that one record can be in."""
         return self.sensitivity.groups
 
-    def noise(self, stage: Stage) -> Noise:
+    def noise(self, stage: Stage) -> NoiseDistribution:
         """The noise of one stage. Raises KeyError if the level does not have the stage."""
         return self.stages[stage].noise
 
@@ -215,6 +217,6 @@ def _stages_of(
 
 
 @lru_cache(maxsize=4096)
-def margin_of(noise: Noise, draws: int, confidence: Fraction) -> int:
+def margin_of(noise: NoiseDistribution, draws: int, confidence: Fraction) -> int:
     """The margin of error of a sum of this many draws."""
     return noise.sum_of(draws).margin_of_error(confidence)

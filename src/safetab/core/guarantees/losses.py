@@ -35,7 +35,7 @@ class ReportedLoss:
 
 def reported_loss(definition: PrivacyDefinition, loss: PrivacyLoss) -> ReportedLoss:
     """The loss as reports show it."""
-    if definition is PrivacyDefinition.PURE_DP:
+    if definition.is_pure:
         return ReportedLoss(loss.unbounded, loss.bounded, loss.unbounded, loss.bounded)
     unbounded, bounded = (epsilon_of_rho(rho, DELTA) for rho in (loss.unbounded, loss.bounded))
     return ReportedLoss(loss.unbounded, loss.bounded, unbounded, bounded)
@@ -58,7 +58,7 @@ def reference_words(product: Product, definition: PrivacyDefinition) -> list[str
 
 def _reference_words(name: str, loss: ReportedLoss, definition: PrivacyDefinition) -> str:
     rho = f"For comparison, the {name}: rho {loss_text(loss.unbounded)} (bounded {loss_text(loss.bounded)})"
-    if definition is PrivacyDefinition.PURE_DP:
+    if definition.is_pure:
         return f"{rho}. A pure epsilon counts as rho = epsilon squared / 2 at most."
     epsilon = f"epsilon {loss_text(loss.unbounded_epsilon)} (bounded {loss_text(loss.bounded_epsilon)})"
     return f"{rho}, {epsilon} at delta {float(DELTA):g}."
@@ -96,7 +96,7 @@ class JointLoss:
         household = _loss(self.households, tabulation_pass)
         noun = self.households.product.record.noun
         # How many times the loss of one record several records cost if all change alike.
-        power = 2 if self.definition is PrivacyDefinition.ZCDP else 1
+        power = self.definition.unit.power
         losses = {
             # Nobody's own record changes.
             f"one {noun} record is added or removed": household,

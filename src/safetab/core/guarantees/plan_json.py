@@ -9,7 +9,7 @@ from safetab.core.algorithm.level_design import CONFIDENCE
 from safetab.core.algorithm.run_plan import LevelPlan, RunPlan, output_if_all_groups_are_empty
 from safetab.core.guarantees import guarantee, losses
 from safetab.core.guarantees.losses import DELTA, JointLoss, ReportedLoss
-from safetab.core.privacy.calibration import Noise
+from safetab.core.noise.noise_distribution import NoiseDistribution
 from safetab.core.privacy.composition import PrivacyLoss, epsilon_of_rho
 from safetab.core.privacy.reference import loss_number
 from safetab.foundation.findings import VERSION
@@ -83,7 +83,7 @@ def joint_loss_as_json(joint: JointLoss) -> list[JsonObject]:
         row: JsonObject = {"change": change}
         for tabulation_pass, loss in of_passes.items():
             cost: JsonObject = {joint.definition.budget_symbol: exact(loss)}
-            if joint.definition is PrivacyDefinition.ZCDP:
+            if not joint.definition.is_pure:
                 cost |= {"delta": float(DELTA), "epsilon": loss_number(epsilon_of_rho(loss, DELTA))}
             row[tabulation_pass.name] = cost
         rows.append(row)
@@ -112,7 +112,7 @@ def _level(plan: LevelPlan) -> JsonObject:
         "budget": exact(design.budget),
         "thresholds": list(design.thresholds.totals),
         "stages": {
-            stage.name.lower(): {"budget": exact(measured.budget), **_noise(measured.noise, design.definition)}
+            stage.name.lower(): {"budget": exact(measured.budget), **_noise(measured.noise)}
             for stage, measured in design.stages.items()
         },
         "suppression_threshold": design.suppression_threshold,
@@ -128,9 +128,12 @@ def _level(plan: LevelPlan) -> JsonObject:
     }
 
 
-def _noise(noise: Noise, definition: PrivacyDefinition) -> JsonObject:
-    names = ("sigma_squared", "sigma") if definition is PrivacyDefinition.ZCDP else ("scale_exact", "scale")
-    return {"mechanism": noise.mechanism, names[0]: exact(noise.parameter), names[1]: noise.width}
+def _noise(noise: NoiseDistribution) -> JsonObject:
+    parameter = noise.parameter_name
+    if parameter == noise.width_name:
+        parameter += "_exact"
+    exact_parameter = exact(noise.parameter)
+    return {"mechanism": noise.mechanism, parameter: exact_parameter, noise.width_name: noise.width}
 
 
 def _loss(loss: ReportedLoss, definition: PrivacyDefinition) -> JsonObject:
@@ -139,7 +142,7 @@ def _loss(loss: ReportedLoss, definition: PrivacyDefinition) -> JsonObject:
         f"unbounded_{definition.budget_symbol}": exact(loss.unbounded),
         f"bounded_{definition.budget_symbol}": exact(loss.bounded),
     }
-    if definition is PrivacyDefinition.ZCDP:
+    if not definition.is_pure:
         values |= {
             "delta": float(DELTA),
             "unbounded_epsilon": loss_number(loss.unbounded_epsilon),

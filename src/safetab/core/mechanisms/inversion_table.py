@@ -9,7 +9,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from safetab.core.privacy.calibration import Noise
+from safetab.core.noise.noise_distribution import NoiseDistribution
 from safetab.foundation.compiled import compiled, compiling_pays
 
 
@@ -69,7 +69,7 @@ class InversionTable:
     docs/privacy.md#table-inversion.
     """
 
-    def __init__(self, noise: Noise, word_bits: int = _WORD_BITS) -> None:
+    def __init__(self, noise: NoiseDistribution, word_bits: int = _WORD_BITS) -> None:
         lower = noise.lower_thresholds(word_bits)
         upper = [2**word_bits - 1 - threshold for threshold in reversed(lower)]
         self.noise = noise
@@ -144,6 +144,6 @@ class InversionTable:
 
 
 @lru_cache(maxsize=64)
-def inversion_table(noise: Noise) -> InversionTable:
+def inversion_table(noise: NoiseDistribution) -> InversionTable:
     """The inversion table of a noise, made once."""
     return InversionTable(noise)

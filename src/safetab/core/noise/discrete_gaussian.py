@@ -11,17 +11,31 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from itertools import accumulate
-from math import factorial, sqrt
+from math import ceil, exp, factorial, pi, sqrt
 
+import numpy as np
 from flint import arb, ctx, fmpq, fmpz, fmpz_poly
+from numpy.typing import NDArray
 
-from safetab.core.noise.noise_distribution import NoiseDistribution, exactly, extra_precision, working_precision
+from safetab.core.noise.noise_distribution import (
+    NEGLIGIBLE_LOSS,
+    FloatTail,
+    Losses,
+    NoiseDistribution,
+    exactly,
+    extra_precision,
+    working_precision,
+)
+from safetab.model.census.sensitivity import Sensitivity
 
 _LEAST_SIGMA, _MOST_SIGMA = Fraction(1, 10**6), Fraction(10**5)
-WIDE_SIGMA_SQUARED = 64
+_WIDE_SIGMA_SQUARED = 64
 """From sigma = 8 on the errors below are negligible: under 1e-40 for integrals, under 1e-125 for sums of 46 draws."""
 _GUARD_BITS = 64
 _MOST_CORRECTIONS = 300
+_NARROW_SIGMA_SQUARED = 0.25
+_NEGLIGIBLE = 10.0  # weights this many sigma away, and images this many 1 / sigma away, are below 1e-21
+_MOST_EXPONENT = 740.0  # exp(-740) is about the least float
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +48,34 @@ class DiscreteGaussian(NoiseDistribution):
     """
 
     mechanism = "discrete_gaussian"
+    words = "discrete Gaussian"
+    parameter_name, width_name = "sigma_squared", "sigma"
+    parameter_in_words = "sigma squared of the discrete Gaussian"
+    reach = 10.0
 
     sigma_squared: Fraction
 
     def __post_init__(self) -> None:
         if self.sigma_squared <= 0:
             raise ValueError("sigma squared must be positive")
+
+    @classmethod
+    def calibrated(cls, sensitivity: Sensitivity, budget: Fraction) -> DiscreteGaussian:
+        """Sigma squared = squared L2 sensitivity / (2 rho)."""
+        return cls(sensitivity.l2_squared / (2 * budget))
+
+    def cost(self, sensitivity: Sensitivity) -> Fraction:
+        return sensitivity.l2_squared / (2 * self.sigma_squared)
+
+    @staticmethod
+    def formula(most_records: int) -> str:
+        factor = "" if most_records == 1 else f"{most_records * most_records} "
+        return f"sigma_squared = {factor}stability / (2 budget)"
+
+    @classmethod
+    def examples(cls) -> tuple[DiscreteGaussian, ...]:
+        fractions = (Fraction(1, 2), Fraction(2500, 1067), Fraction(5000, 159), Fraction(625))
+        return tuple(map(cls, fractions))
 
     @property
     def parameter(self) -> Fraction:
@@ -59,7 +95,7 @@ class DiscreteGaussian(NoiseDistribution):
     def _upper_tail(self, at_least: int) -> arb:
         if self.draws == 1:
             return _tail_of_one(self.sigma_squared, at_least)
-        if self._is_wide:
+        if self.is_wide:
             error = _tail_error(self.sigma_squared, self.draws)
             return _tail_of_one(self.draws * self.sigma_squared, at_least) + arb(0, error.upper())
         counted, missing = _tails_of_sum(self.sigma_squared, self.draws, ctx.prec)
@@ -68,7 +104,7 @@ class DiscreteGaussian(NoiseDistribution):
     def _probability(self, value: int) -> arb:
         if self.draws == 1:
             return _probability_of_one(self.sigma_squared, value)
-        if self._is_wide:
+        if self.is_wide:
             error = _probability_error(self.sigma_squared, self.draws)
             return _probability_of_one(self.draws * self.sigma_squared, value) + arb(0, error.upper())
         counted, missing = _tails_of_sum(self.sigma_squared, self.draws, ctx.prec)
@@ -96,8 +132,42 @@ class DiscreteGaussian(NoiseDistribution):
             return 2 * squares / _normaliser(self.sigma_squared, ctx.prec)
 
     @property
-    def _is_wide(self) -> bool:
-        return self.sigma_squared >= WIDE_SIGMA_SQUARED
+    def is_wide(self) -> bool:
+        return self.sigma_squared >= _WIDE_SIGMA_SQUARED
+
+    @property
+    def least_variance(self) -> float:
+        return float(self.sigma_squared)
+
+    def losses(self, number: int, by: int) -> Losses:
+        """The joint loss depends only on the sum: a noise x loses by * (2x + by) / (2 sigma^2)."""
+        together = self.sum_of(number)
+        most = together.least_with_tail_below(NEGLIGIBLE_LOSS)
+        chances = [together.probability(value, ctx.prec) for value in range(-most, most + 1)]
+        first = Fraction(by * (number * by - 2 * most)) / (2 * self.sigma_squared)
+        left_out = 2 * together.tail(most, ctx.prec)
+        return Losses(first, by / self.sigma_squared, chances, left_out)
+
+    @property
+    def spread(self) -> float:
+        return sqrt(self.sigma_squared)
+
+    def log_characteristic_function(self, t: NDArray[np.float64]) -> NDArray[np.float64]:
+        sigma_squared = float(self.sigma_squared)
+        if sigma_squared < _NARROW_SIGMA_SQUARED:
+            at_0 = float(_log_weights(np.zeros(1), sigma_squared)[0])
+            return _log_weights(t, sigma_squared) - at_0
+        return _log_images(_reduced(t), sigma_squared) - float(_log_images(np.zeros(1), sigma_squared)[0])
+
+    def bound_of_logarithm(self, t: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The images add up to less than e - 1 times the nearest one if sigma is at least 1/2."""
+        if self.sigma_squared < _NARROW_SIGMA_SQUARED:
+            return np.zeros_like(t)
+        return np.asarray(1 - float(self.sigma_squared) * _reduced(t) ** 2 / 2)
+
+    def float_upper_tail(self) -> FloatTail:
+        tails = _float_tails(float(self.sigma_squared))
+        return lambda values: tails[np.minimum(values, len(tails) - 1)]
 
 
 def _probability_error(sigma_squared: Fraction, draws: int) -> arb:
@@ -143,7 +213,7 @@ def _exp_over_twice(sigma_squared: Fraction, exponent: int) -> arb:
 def _upper_sum(sigma_squared: Fraction, start: int, moment: int = 0) -> arb:
     """The sum of the weights of k = start, start + 1, .., for start >= 1, each times k^moment: 0 or 1."""
     with extra_precision(_GUARD_BITS):
-        if sigma_squared >= WIDE_SIGMA_SQUARED and start < 2 * sigma_squared:
+        if sigma_squared >= _WIDE_SIGMA_SQUARED and start < 2 * sigma_squared:
             return tightest(euler_maclaurin_sums(sigma_squared, start, moment))
         return upper_sum_term_by_term(sigma_squared, start, moment)
 
@@ -263,3 +333,34 @@ def _at(counted: list[fmpz], value: int) -> fmpz:
 def _share(counted: fmpz, missing: fmpz, exponent: int) -> arb:
     unit = arb(2) ** -exponent
     return (arb(counted) * unit).union(arb(counted + missing) * unit)
+
+
+def _reduced(t: NDArray[np.float64]) -> NDArray[np.float64]:
+    """How far t is from the nearest multiple of 2 pi."""
+    return np.asarray(np.abs(t - 2 * pi * np.round(t / (2 * pi))))
+
+
+def _log_weights(t: NDArray[np.float64], sigma_squared: float) -> NDArray[np.float64]:
+    """Log of the sum of exp(-k^2 / (2 sigma^2)) cos(k t) over all k."""
+    others = np.zeros_like(t)
+    for k in range(1, ceil(_NEGLIGIBLE * sqrt(sigma_squared)) + 1):
+        others += 2 * exp(-k * k / (2 * sigma_squared)) * np.cos(k * t)
+    return np.asarray(np.log1p(others))
+
+
+def _log_images(t: NDArray[np.float64], sigma_squared: float) -> NDArray[np.float64]:
+    """Log of the sum of exp(-sigma^2 (t - 2 pi j)^2 / 2) over all j; j = 0 is apart; 0 <= t <= pi."""
+    others = np.zeros_like(t)
+    for j in range(1, ceil(_NEGLIGIBLE / (2 * pi * sqrt(sigma_squared))) + 2):
+        for image in (2 * pi * j, -2 * pi * j):
+            others += np.exp(-sigma_squared * image * (image - 2 * t) / 2)
+    return np.asarray(-sigma_squared * t**2 / 2 + np.log1p(others))
+
+
+def _float_tails(sigma_squared: float) -> NDArray[np.float64]:
+    """P[X >= k] for k = 0, 1, .., each summed from its smallest term. The last is 0."""
+    farthest = int(np.sqrt(2 * sigma_squared * _MOST_EXPONENT)) + 2
+    weights = np.exp(-(np.arange(farthest, dtype=np.float64) ** 2) / (2 * sigma_squared))
+    sums = np.cumsum(weights[::-1])[::-1]
+    tails = sums / (2 * sums[0] - 1.0)
+    return np.append(tails, 0.0)

@@ -7,11 +7,21 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from itertools import accumulate
-from math import comb
+from math import comb, exp, expm1, sqrt
 
+import numpy as np
 from flint import arb, ctx
+from numpy.typing import NDArray
 
-from safetab.core.noise.noise_distribution import NoiseDistribution, exactly, extra_precision, working_precision
+from safetab.core.noise.noise_distribution import (
+    FloatTail,
+    Losses,
+    NoiseDistribution,
+    exactly,
+    extra_precision,
+    working_precision,
+)
+from safetab.model.census.sensitivity import Sensitivity
 
 _GUARD_BITS = 64
 _LEAST_SCALE, _MOST_SCALE = Fraction(1, 10**9), Fraction(10**5)
@@ -27,12 +37,33 @@ class DiscreteLaplace(NoiseDistribution):
     """
 
     mechanism = "discrete_laplace"
+    words, other_words = "two-sided geometric", "discrete Laplace"
+    parameter_name = width_name = "scale"
+    parameter_in_words = "the scale of the discrete Laplace"
+    reach = 36.0
 
     scale: Fraction
 
     def __post_init__(self) -> None:
         if self.scale <= 0:
             raise ValueError("the scale must be positive")
+
+    @classmethod
+    def calibrated(cls, sensitivity: Sensitivity, budget: Fraction) -> DiscreteLaplace:
+        """Scale = L1 sensitivity / epsilon."""
+        return cls(sensitivity.l1 / budget)
+
+    def cost(self, sensitivity: Sensitivity) -> Fraction:
+        return sensitivity.l1 / self.scale
+
+    @staticmethod
+    def formula(most_records: int) -> str:
+        factor = "" if most_records == 1 else f"{most_records} "
+        return f"scale = {factor}stability / budget"
+
+    @classmethod
+    def examples(cls) -> tuple[DiscreteLaplace, ...]:
+        return (cls(Fraction(10)),)
 
     @property
     def parameter(self) -> Fraction:
@@ -79,6 +110,43 @@ class DiscreteLaplace(NoiseDistribution):
 
     def _variance(self) -> arb:
         return 2 * _failure(self.scale) / _success(self.scale) ** 2
+
+    def losses(self, number: int, by: int) -> Losses:
+        """The sum of `number` losses (|x + by| - |x|) / scale.
+
+        Noise x of 0 or more loses by / scale, noise of -by or less minus that, and each step between
+        them changes the loss by 2 / scale.
+        """
+        ratio = arb(exactly(-1 / self.scale)).exp()
+        worst = 1 / (1 + ratio)
+        between = [(1 - ratio) * worst * ratio**below for below in range(by - 1, 0, -1)]
+        chances = [worst * ratio**by, *between, worst]
+        together = [arb(1)]
+        for _ in range(number):
+            added = [arb(0)] * (len(together) + by)
+            for place, chance in enumerate(together):
+                for step, of_one in enumerate(chances):
+                    added[place + step] += chance * of_one
+            together = added
+        return Losses(-number * by / self.scale, 2 / self.scale, together, arb(0))
+
+    @property
+    def spread(self) -> float:
+        """The deviation, at least 1."""
+        return sqrt(max(self._float_variance, 1.0))
+
+    def log_characteristic_function(self, t: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.asarray(-np.log1p(2 * self._float_variance * np.sin(t / 2) ** 2))
+
+    @property
+    def _float_variance(self) -> float:
+        q = exp(-1 / self.scale)
+        return 2 * q / expm1(-1 / self.scale) ** 2
+
+    def float_upper_tail(self) -> FloatTail:
+        scale = float(self.scale)
+        at_0 = 1.0 + np.exp(-1.0 / scale)
+        return lambda values: np.exp(-values / scale) / at_0
 
 
 def _failure(scale: Fraction) -> arb:

@@ -7,7 +7,7 @@ out. Nothing done meanwhile may wait for another thread.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -15,9 +15,13 @@ from functools import lru_cache
 from math import sqrt
 from statistics import NormalDist
 from threading import RLock
-from typing import ClassVar, Self
+from typing import ClassVar, NamedTuple, Self
 
+import numpy as np
 from flint import arb, ctx, fmpq
+from numpy.typing import NDArray
+
+from safetab.model.census.sensitivity import Sensitivity
 
 _SETTING = RLock()
 
@@ -39,6 +43,8 @@ def extra_precision(bits: int) -> Iterator[None]:
 DEFAULT_BITS = 128
 _FEWEST_BITS = 32
 _MOST_BITS = 1 << 17
+NEGLIGIBLE_LOSS = Fraction(1, 2**120)
+"""The chance of a loss that a curve may leave out."""
 _LEAST_GUESSED = Fraction(1, 10**12)
 _GUARD_BITS_OF_THRESHOLDS, _MOST_BITS_OF_THRESHOLDS = 96, 4096
 
@@ -46,6 +52,18 @@ _GUARD_BITS_OF_THRESHOLDS, _MOST_BITS_OF_THRESHOLDS = 96, 4096
 def exactly(number: Fraction) -> fmpq:
     """The fraction as FLINT's own type, without rounding."""
     return fmpq(number.numerator, number.denominator)
+
+
+FloatTail = Callable[[NDArray[np.int64]], NDArray[np.float64]]
+
+
+class Losses(NamedTuple):
+    """A loss with values `first`, `first` + `step`, ..., their chances, and the chance left out."""
+
+    first: Fraction
+    step: Fraction
+    chances: Sequence[arb]
+    left_out: arb
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +75,33 @@ class NoiseDistribution(ABC):
     """
 
     mechanism: ClassVar[str]  # as files spell it
+    words: ClassVar[str]
+    other_words: ClassVar[str] = ""
+    parameter_name: ClassVar[str]
+    parameter_in_words: ClassVar[str]
+    width_name: ClassVar[str]
+    reach: ClassVar[float]  # in spreads: beyond lie less than 1e-10 of a sum
 
     draws: int = field(default=1, kw_only=True)
+
+    @classmethod
+    @abstractmethod
+    def calibrated(cls, sensitivity: Sensitivity, budget: Fraction) -> Self:
+        """The noise that a budget buys. Proof: docs/privacy.md#calibration."""
+
+    @abstractmethod
+    def cost(self, sensitivity: Sensitivity) -> Fraction:
+        """The budget that buys this noise."""
+
+    @staticmethod
+    @abstractmethod
+    def formula(most_records: int) -> str:
+        """How the parameter follows from a level's stability and budget, in a formula."""
+
+    @classmethod
+    @abstractmethod
+    def examples(cls) -> tuple[Self, ...]:
+        """Narrow and wide ones, for tests of an installation."""
 
     @property
     @abstractmethod
@@ -74,6 +117,46 @@ class NoiseDistribution(ABC):
     @abstractmethod
     def out_of_sampler_range(self) -> str | None:
         """Why this noise can't be drawn, in words, or None if it can."""
+
+    @property
+    def least_variance(self) -> float:
+        """Sigma squared of the normal distribution that bounds what a draw tells; 0 if none does."""
+        return 0.0
+
+    @abstractmethod
+    def losses(self, number: int, by: int) -> Losses:
+        """The losses of `number` counts that change by `by` each, and their chances.
+
+        Proof: docs/privacy.md#exact-curve.
+        """
+
+    @property
+    @abstractmethod
+    def spread(self) -> float:
+        """The deviation of one draw, or an upper bound: it bounds the tails of sums."""
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether a sum of any number of draws is certified."""
+        return False
+
+    @abstractmethod
+    def log_characteristic_function(self, t: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The logarithm of E[exp(i t X)], which is real and positive.
+
+        Proof: docs/noise.md#weighted-sums.
+        """
+
+    def bound_of_logarithm(self, t: NDArray[np.float64]) -> NDArray[np.float64]:
+        """An upper bound of the logarithm without an exponential, to rule out nodes early."""
+        return np.zeros_like(t)
+
+    @abstractmethod
+    def float_upper_tail(self) -> FloatTail:
+        """P[X >= k] of one draw for values k >= 1, in floating point.
+
+        Proof: docs/noise.md#tails-in-floating-point.
+        """
 
     def sum_of(self, draws: int) -> Self:
         """The distribution of the sum of this many independent draws."""

@@ -6,79 +6,19 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache, reduce
-from math import ceil, exp, expm1, gcd, lcm, log, pi, sqrt
+from math import ceil, gcd, lcm, log, pi, sqrt
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from safetab.core.noise.discrete_gaussian import WIDE_SIGMA_SQUARED, DiscreteGaussian
-from safetab.core.noise.discrete_laplace import DiscreteLaplace
-
-_Noise = DiscreteGaussian | DiscreteLaplace
-_NARROW_SIGMA_SQUARED = 0.25
-_NEGLIGIBLE = 10.0  # weights this many sigma away, and images this many 1 / sigma away, are below 1e-21
-
-
-def _log_characteristic_function(noise: _Noise, t: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The logarithm of E[exp(i t X)], which is real and positive. Proof: docs/noise.md#weighted-sums."""
-    if isinstance(noise, DiscreteLaplace):
-        return np.asarray(-np.log1p(2 * _geometric_variance(noise) * np.sin(t / 2) ** 2))
-    sigma_squared = float(noise.sigma_squared)
-    if sigma_squared < _NARROW_SIGMA_SQUARED:
-        return _log_weights(t, sigma_squared) - float(_log_weights(np.zeros(1), sigma_squared)[0])
-    return _log_images(_reduced(t), sigma_squared) - float(_log_images(np.zeros(1), sigma_squared)[0])
-
-
-def _bound_of_logarithm(noise: _Noise, t: NDArray[np.float64]) -> NDArray[np.float64]:
-    """An upper bound of the logarithm without an exponential, which rules out most nodes of wide noise.
-
-    The images of a Gaussian add up to less than e - 1 times the nearest one if sigma is at least
-    1/2.
-    """
-    if isinstance(noise, DiscreteLaplace) or noise.sigma_squared < _NARROW_SIGMA_SQUARED:
-        return np.zeros_like(t)
-    return np.asarray(1 - float(noise.sigma_squared) * _reduced(t) ** 2 / 2)
-
-
-def _spread(noise: _Noise) -> float:
-    """Sigma, or the deviation of a discrete Laplace, at least 1: it bounds the tails of sums."""
-    return sqrt(noise.sigma_squared if isinstance(noise, DiscreteGaussian) else max(_geometric_variance(noise), 1.0))
-
-
-def _reduced(t: NDArray[np.float64]) -> NDArray[np.float64]:
-    """How far t is from the nearest multiple of 2 pi."""
-    return np.asarray(np.abs(t - 2 * pi * np.round(t / (2 * pi))))
-
-
-def _geometric_variance(noise: DiscreteLaplace) -> float:
-    q = exp(-1 / noise.scale)
-    return 2 * q / expm1(-1 / noise.scale) ** 2
-
-
-def _log_weights(t: NDArray[np.float64], sigma_squared: float) -> NDArray[np.float64]:
-    """Log of the sum of exp(-k^2 / (2 sigma^2)) cos(k t) over all k."""
-    others = np.zeros_like(t)
-    for k in range(1, ceil(_NEGLIGIBLE * sqrt(sigma_squared)) + 1):
-        others += 2 * exp(-k * k / (2 * sigma_squared)) * np.cos(k * t)
-    return np.asarray(np.log1p(others))
-
-
-def _log_images(t: NDArray[np.float64], sigma_squared: float) -> NDArray[np.float64]:
-    """Log of the sum of exp(-sigma^2 (t - 2 pi j)^2 / 2) over all j; j = 0 is apart; 0 <= t <= pi."""
-    others = np.zeros_like(t)
-    for j in range(1, ceil(_NEGLIGIBLE / (2 * pi * sqrt(sigma_squared))) + 2):
-        for image in (2 * pi * j, -2 * pi * j):
-            others += np.exp(-sigma_squared * image * (image - 2 * t) / 2)
-    return np.asarray(-sigma_squared * t**2 / 2 + np.log1p(others))
-
+from safetab.core.noise.noise_distribution import NoiseDistribution
 
 _MOST_CERTIFIED_DRAWS = 46
 """The largest number of equal narrow or geometric draws whose sum is certified: the cells of the finest table."""
 
 _MOST_NODES = 1 << 19
 _LEAST_MATTERING = 1e-22  # nodes with a smaller characteristic function change no probability by 1e-15
-_GAUSSIAN_REACH, _LAPLACE_REACH = 10.0, 36.0  # in spreads: beyond lie less than 1e-10
 _SMOOTHING_CUT, _SMOOTHING_REACH = 9.0, 7.0
 _MOST_AT_ONCE = 1 << 21
 _ROUNDING = 1e-6  # a distance in steps is a whole number if it is that near to one
@@ -88,7 +28,7 @@ _ROUNDING = 1e-6  # a distance in steps is a whole number if it is that near to 
 class WeightedDraws:
     """Independent draws of one noise, each times plus or minus the weight: noise is symmetric."""
 
-    noise: _Noise
+    noise: NoiseDistribution
     weight: Fraction
     draws: int
 
@@ -147,12 +87,12 @@ class WeightedSum:
         return bool(self.parts) and self._certified is None and self._integral.slack > 0
 
     @cached_property
-    def _certified(self) -> _Noise | None:
+    def _certified(self) -> NoiseDistribution | None:
         if len(self.parts) != 1:
             return None
         noise, draws = self.parts[0].noise, self.parts[0].draws
-        is_wide = isinstance(noise, DiscreteGaussian) and noise.sigma_squared >= WIDE_SIGMA_SQUARED
-        return noise.sum_of(draws) if is_wide or draws <= _MOST_CERTIFIED_DRAWS else None
+        is_certified = noise.is_wide or draws <= _MOST_CERTIFIED_DRAWS
+        return noise.sum_of(draws) if is_certified else None
 
     @cached_property
     def _integral(self) -> _Integral:
@@ -175,18 +115,18 @@ class _Integral:
     def __init__(self, parts: Iterable[WeightedDraws], step: Fraction) -> None:
         self._step = step
         multiples = [(part.noise, int(part.weight / step), part.draws) for part in parts]
-        deviation = sqrt(sum(draws * (multiple * _spread(noise)) ** 2 for noise, multiple, draws in multiples))
-        is_laplace = any(isinstance(noise, DiscreteLaplace) for noise, _, _ in multiples)
-        self._reach = ceil((_LAPLACE_REACH if is_laplace else _GAUSSIAN_REACH) * deviation) + 1
+        deviation = sqrt(sum(draws * (multiple * noise.spread) ** 2 for noise, multiple, draws in multiples))
+        farthest = max(noise.reach for noise, _, _ in multiples)
+        self._reach = ceil(farthest * deviation) + 1
         self._period = 2 * self._reach + 1
         nodes = min(self._reach, _MOST_NODES)
         all_t: NDArray[np.float64] = np.arange(1, nodes + 1, dtype=np.float64) * (2 * pi / self._period)
         smoothing = _SMOOTHING_CUT / all_t[-1] if nodes < self._reach else 0.0
-        bound = sum(draws * _bound_of_logarithm(noise, multiple * all_t) for noise, multiple, draws in multiples)
+        bound = sum(draws * noise.bound_of_logarithm(multiple * all_t) for noise, multiple, draws in multiples)
         t = all_t[bound > log(_LEAST_MATTERING)]
         logarithm = np.zeros(len(t))
         for noise, multiple, draws in multiples:
-            logarithm += draws * _log_characteristic_function(noise, multiple * t)
+            logarithm += draws * noise.log_characteristic_function(multiple * t)
         if smoothing:
             logarithm -= (smoothing * t) ** 2 / 2
         self.slack = _SMOOTHING_REACH * smoothing
@@ -232,43 +172,22 @@ class _Integral:
         return np.asarray((2 * most + 1 + 2 * np.concatenate(sums)) / self._period)
 
 
-_MOST_EXPONENT = 740.0  # exp(-740) is about the least float
-
-
 class FloatTails:
     """P[X >= k] of one draw of noise, within a relative error of 1e-9; below 1e-300 it is 0.
 
     Proof: docs/noise.md#tails-in-floating-point.
     """
 
-    def __init__(self, noise: _Noise) -> None:
+    def __init__(self, noise: NoiseDistribution) -> None:
         if noise.draws != 1:
             raise ValueError("tails in floating point are those of one draw")
-        self._scale = float(noise.scale) if isinstance(noise, DiscreteLaplace) else None
-        self._upper = _upper_tails(float(noise.sigma_squared)) if isinstance(noise, DiscreteGaussian) else None
+        self._upper_tail = noise.float_upper_tail()
 
     def at_least(self, values: NDArray[np.int64]) -> NDArray[np.float64]:
         """P[X >= k] for each of the values k."""
         is_upper = values >= 1
         upper = self._upper_tail(np.where(is_upper, values, 1 - values))
         return np.where(is_upper, upper, 1.0 - upper)
-
-    def _upper_tail(self, values: NDArray[np.int64]) -> NDArray[np.float64]:
-        """For values >= 1."""
-        if self._upper is not None:
-            return self._upper[np.minimum(values, len(self._upper) - 1)]
-        assert self._scale is not None
-        tails: NDArray[np.float64] = np.exp(-values / self._scale) / (1.0 + np.exp(-1.0 / self._scale))
-        return tails
-
-
-def _upper_tails(sigma_squared: float) -> NDArray[np.float64]:
-    """P[X >= k] for k = 0, 1, .., each summed from its smallest term. The last is 0."""
-    farthest = int(np.sqrt(2 * sigma_squared * _MOST_EXPONENT)) + 2
-    weights = np.exp(-(np.arange(farthest, dtype=np.float64) ** 2) / (2 * sigma_squared))
-    sums = np.cumsum(weights[::-1])[::-1]
-    tails = sums / (2 * sums[0] - 1.0)
-    return np.append(tails, 0.0)
 
 
 _LEAST_CHANCE = 1e-17
@@ -277,7 +196,7 @@ _LEAST_CHANCE = 1e-17
 class TruncatedDraw(NamedTuple):
     """Weight times X, given X > above."""
 
-    noise: _Noise
+    noise: NoiseDistribution
     weight: int
     above: int
 
@@ -320,7 +239,5 @@ def _truncated(draw: TruncatedDraw) -> tuple[NDArray[np.int64], NDArray[np.float
     return values, chances / chances.sum()
 
 
-def _reach(noise: _Noise) -> float:
-    if isinstance(noise, DiscreteLaplace):
-        return _LAPLACE_REACH * _spread(noise)
-    return _GAUSSIAN_REACH * max(_spread(noise), 1.0)
+def _reach(noise: NoiseDistribution) -> float:
+    return noise.reach * max(noise.spread, 1.0)

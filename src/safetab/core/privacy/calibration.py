@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from enum import IntEnum
 from fractions import Fraction
+from importlib import import_module
+from types import MappingProxyType
 
-from safetab.core.noise.discrete_gaussian import DiscreteGaussian
-from safetab.core.noise.discrete_laplace import DiscreteLaplace
+from safetab.core.noise.noise_distribution import NoiseDistribution
 from safetab.model.census.sensitivity import Sensitivity
 from safetab.model.privacy_definition import PrivacyDefinition
 
@@ -19,7 +20,15 @@ class Stage(IntEnum):
     STAGE_2 = 2
 
 
-Noise = DiscreteGaussian | DiscreteLaplace
+def _class_of(mechanism: str) -> type[NoiseDistribution]:
+    """The class of a mechanism, from the module of core/noise with its name."""
+    module = import_module(f"safetab.core.noise.{mechanism}")
+    found: type[NoiseDistribution] = getattr(module, mechanism.title().replace("_", ""))
+    return found
+
+
+NOISES = MappingProxyType({each.mechanism: _class_of(each.mechanism) for each in PrivacyDefinition})
+"""The noise of each mechanism that `PrivacyDefinition` lists."""
 
 
 def stage_fraction(stage: Stage, stage_1_fraction: Fraction) -> Fraction:
@@ -28,15 +37,12 @@ def stage_fraction(stage: Stage, stage_1_fraction: Fraction) -> Fraction:
     return shares[stage]
 
 
-def calibrated_noise(definition: PrivacyDefinition, sensitivity: Sensitivity, budget: Fraction) -> Noise:
+def calibrated_noise(definition: PrivacyDefinition, sensitivity: Sensitivity, budget: Fraction) -> NoiseDistribution:
     """The noise with which the counts of a level's groups, or of their cells, cost `budget`.
 
     Neighbours: add or remove one record, or all records of one unit, which moves the vector of these
     counts by at most `sensitivity`.
     Spends: nothing here; drawing this noise once for each count costs `budget`.
-    Proof: docs/privacy.md#calibration (sigma squared = squared L2 sensitivity / (2 rho); scale = L1
-    sensitivity / epsilon).
+    Proof: docs/privacy.md#calibration, for each noise.
     """
-    if definition is PrivacyDefinition.ZCDP:
-        return DiscreteGaussian(sensitivity.l2_squared / (2 * budget))
-    return DiscreteLaplace(sensitivity.l1 / budget)
+    return NOISES[definition.mechanism].calibrated(sensitivity, budget)

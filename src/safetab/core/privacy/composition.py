@@ -48,14 +48,6 @@ _BITS = 128
 _SEARCH_STEPS = 60  # each leaves two thirds; after these the bound is flat to all its digits
 
 
-def rho_of_epsilon(epsilon: Fraction) -> Fraction:
-    """The rho for which pure epsilon-DP implies rho-zCDP. There is no way back at delta 0.
-
-    Proof: docs/privacy.md#repeated-runs.
-    """
-    return epsilon**2 / 2
-
-
 @lru_cache(maxsize=1024)
 def epsilon_of_rho(rho: Fraction, delta: Fraction, decimals: int = 4) -> Fraction:
     """An epsilon, rounded up, for which rho-zCDP implies (epsilon, delta)-differential privacy.

@@ -15,13 +15,9 @@ from math import floor
 
 from flint import arb
 
-from safetab.core.noise.discrete_gaussian import DiscreteGaussian
-from safetab.core.noise.discrete_laplace import DiscreteLaplace
-from safetab.core.noise.noise_distribution import exactly, working_precision
-from safetab.core.privacy.calibration import Noise
+from safetab.core.noise.noise_distribution import NoiseDistribution, exactly, working_precision
 
 _BITS = 256
-_NEGLIGIBLE = Fraction(1, 2**120)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +27,7 @@ class ChangedCounts:
     A unit with several equal records changes each count by their number.
     """
 
-    noise: Noise
+    noise: NoiseDistribution
     number: int
     by: int = 1
 
@@ -93,35 +89,4 @@ _NO_LOSS = _Losses(Fraction(0), Fraction(1), [arb(1)], arb(0), [arb(1)], [arb(1)
 @lru_cache(maxsize=256)
 def _losses(counts: ChangedCounts) -> _Losses:
     with working_precision(_BITS):
-        if isinstance(counts.noise, DiscreteGaussian):
-            return _gaussian_losses(counts.noise, counts.number, counts.by)
-        return _geometric_losses(counts.noise, counts.number, counts.by)
-
-
-def _gaussian_losses(noise: DiscreteGaussian, number: int, by: int) -> _Losses:
-    """The joint loss depends only on the sum of the noise; a noise x loses by * (2x + by) / (2 sigma^2)."""
-    together = noise.sum_of(number)
-    most = together.least_with_tail_below(_NEGLIGIBLE)
-    chances = [together.probability(value, _BITS) for value in range(-most, most + 1)]
-    first = Fraction(by * (number * by - 2 * most)) / (2 * noise.sigma_squared)
-    return _with_sums(first, by / noise.sigma_squared, chances, 2 * together.tail(most, _BITS))
-
-
-def _geometric_losses(noise: DiscreteLaplace, number: int, by: int) -> _Losses:
-    """The sum of `number` losses (|x + by| - |x|) / scale.
-
-    Noise x of 0 or more loses by / scale, noise of -by or less minus that, and each step between them
-    changes the loss by 2 / scale.
-    """
-    ratio = arb(exactly(-1 / noise.scale)).exp()
-    worst = 1 / (1 + ratio)
-    between = [(1 - ratio) * worst * ratio**below for below in range(by - 1, 0, -1)]
-    chances = [worst * ratio**by, *between, worst]
-    together = [arb(1)]
-    for _ in range(number):
-        added = [arb(0)] * (len(together) + by)
-        for place, chance in enumerate(together):
-            for step, of_one in enumerate(chances):
-                added[place + step] += chance * of_one
-        together = added
-    return _with_sums(-number * by / noise.scale, 2 / noise.scale, together, arb(0))
+        return _with_sums(*counts.noise.losses(counts.number, counts.by))

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from safetab.core.privacy.calibration import Noise, Stage, calibrated_noise
+from safetab.core.noise.noise_distribution import NoiseDistribution
+from safetab.core.privacy.calibration import Stage, calibrated_noise
 from safetab.model.census.census import PopulationGroupLevel
 from safetab.model.census.sensitivity import Sensitivity
 from safetab.model.privacy_definition import PrivacyDefinition
@@ -38,7 +39,7 @@ class MeasurementEvent:
         return self.family, self.level
 
     @property
-    def noise(self) -> Noise:
+    def noise(self) -> NoiseDistribution:
         """The noise that the cost buys: no event can pay for less noise than it draws."""
         return calibrated_noise(self.definition, self.sensitivity, self.cost)
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from math import ceil, inf, nextafter
 
-from safetab.core.privacy.composition import PrivacyLoss, rho_of_epsilon
+from safetab.core.privacy.composition import PrivacyLoss
 from safetab.model.privacy_definition import PrivacyDefinition
 from safetab.model.products.product import Product
 
@@ -42,10 +42,6 @@ FAR_ABOVE = 2
 """How many times its counterpart in the reference a total or level may be before it gets a warning."""
 
 
-MOST_THAT_PROTECTS = {PrivacyDefinition.ZCDP: Fraction(50), PrivacyDefinition.PURE_DP: Fraction(15)}
-"""The total loss up to which presence may stay in doubt: docs/privacy.md#beyond-protection."""
-
-
 def reference_losses(product: Product) -> Mapping[str, PrivacyLoss]:
     """The loss to compare with, by the name of the release that had it; empty without a reference."""
     reference = product.reference
@@ -62,7 +58,7 @@ def total_far_above(product: Product, definition: PrivacyDefinition, total: Frac
 
 def beyond_protection(product: Product, definition: PrivacyDefinition, total: Fraction) -> str | None:
     """A sentence if a total loss leaves almost no doubt about anybody's presence, else None."""
-    if total <= MOST_THAT_PROTECTS[definition]:
+    if total <= definition.unit.most_that_protects:
         return None
     protected = product.record.protected
     loss = f"{definition.budget_symbol} {loss_text(total)}"
@@ -89,11 +85,12 @@ def level_far_above(product: Product, definition: PrivacyDefinition, budget: Fra
 
 
 def _far_above(what: str, definition: PrivacyDefinition, loss: Fraction, reference: Fraction, whose: str) -> str | None:
-    is_zcdp = definition is PrivacyDefinition.ZCDP
-    rho = loss if is_zcdp else rho_of_epsilon(loss)
+    rho = definition.unit.rho_of(loss)
     if rho <= FAR_ABOVE * reference:
         return None
-    how = "is" if is_zcdp else f"counts as rho {loss_text(rho)} at most (epsilon squared / 2):"
+    how = "is"
+    if definition.is_pure:
+        how = f"counts as rho {loss_text(rho)} at most (epsilon squared / 2):"
     times = ceil(rho / reference) - 1
     return (
         f"{what}, {definition.budget_symbol} {loss_text(loss)}, {how} more than {times:,} times that of {whose}"

@@ -23,7 +23,7 @@ from safetab.model.config.run_config import (
     measured_levels,
     threshold_key,
 )
-from safetab.model.privacy_definition import PrivacyDefinition
+from safetab.model.privacy_definition import SPELLINGS, PrivacyDefinition
 from safetab.model.products.all_products import PRODUCTS, as_shipped, budget_keys_of, product_of_keys
 from safetab.model.products.product import Product, Selector, TableFamily, Thresholds
 from safetab.model.us.states import PUERTO_RICO_STATE, US_STATES
@@ -75,7 +75,7 @@ def _config_of(keys: ConfigKeys, product: Product) -> RunConfig | None:
     """
     passes = _passes(keys)
     _refuse_other_products(keys, product)
-    definition = keys.choice("privacy_defn", tuple(definition.spelling for definition in PrivacyDefinition))
+    definition = keys.choice("privacy_defn", SPELLINGS)
     budgets = _budgets(keys, product, passes)
     gamma: Fraction | None = Fraction(0)  # if the product has no stage 1
     shipped = as_shipped(product)
@@ -101,7 +101,7 @@ def _config_of(keys: ConfigKeys, product: Product) -> RunConfig | None:
     return RunConfig(
         census=US,
         product=product,
-        privacy_definition=next(known for known in PrivacyDefinition if known.spelling == definition),
+        privacy_definition=PrivacyDefinition.spelled(definition),
         families=tuple(
             FamilyConfig(family, MappingProxyType(budgets[family]), MappingProxyType(thresholds[family]))
             for family in product.families

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from safetab.core.algorithm.level_design import CONFIDENCE
 from safetab.core.privacy.calibration import Stage, calibrated_noise, stage_fraction
-from safetab.core.privacy.composition import epsilon_of_rho, rho_of_epsilon
+from safetab.core.privacy.composition import epsilon_of_rho
 from safetab.foundation.argument_types import checks_arguments
 from safetab.foundation.result_tables import Result
 from safetab.inputs.tuning.tuned_level import TunedLevel
@@ -23,7 +23,7 @@ from safetab.inputs.tuning.tuning import Tuning
 from safetab.model.census.area_levels import Pass
 from safetab.model.census.census import PopulationGroupLevel
 from safetab.model.census.sensitivity import Sensitivity
-from safetab.model.privacy_definition import PrivacyDefinition
+from safetab.model.privacy_definition import LossUnit, PrivacyDefinition
 from safetab.model.products.product import LineKind, TableFamily
 
 _SIGNIFICANT_DIGITS: Final = 4
@@ -337,14 +337,15 @@ def _level_noises(tuned: TunedLevel, confidence: Fraction) -> LevelNoises | None
     stage = tuned.main_stage
     assert stage is not None
     margin = tuned.design.noise(stage).margin_of_error(confidence)
-    configs = (replace(tuned.config, privacy_definition=definition) for definition in PrivacyDefinition)
+    compared = (PrivacyDefinition.ZCDP, PrivacyDefinition.PURE_DP)
+    configs = (replace(tuned.config, privacy_definition=definition) for definition in compared)
     gaussian, geometric = (least_budget(replace(tuned, config=config), margin, confidence) for config in configs)
     if gaussian is None or geometric is None:
         return None
     gamma = tuned.config.stage_1_fraction
     shares = Fraction(1) if Stage.TOTAL_ONLY in tuned.design.stages else gamma**2 + (1 - gamma) ** 2
     # half the squared epsilon of a change by one, times the squared length of a record's change
-    rho = tuned.sensitivity.l2_squared * rho_of_epsilon(geometric.budget / tuned.sensitivity.l1) * shares
+    rho = tuned.sensitivity.l2_squared * LossUnit.EPSILON.rho_of(geometric.budget / tuned.sensitivity.l1) * shares
     return LevelNoises(tuned.facts.level, tuned.family, margin, gaussian.budget, geometric.budget, rho)
 
 
@@ -363,10 +364,11 @@ def multiplicities(tuned: TunedLevel, confidence: Fraction = CONFIDENCE) -> tupl
     configs = (replace(tuned.config, most_answers=codes) for codes in range(1, most + 1))
     levels = [replace(tuned, config=config) for config in configs]
     margins = [level.design.noise(stage).margin_of_error(confidence) for level in levels]
-    is_gaussian = tuned.config.privacy_definition is PrivacyDefinition.ZCDP
+    is_pure = tuned.config.privacy_definition.is_pure
     found = []
     for codes, (level, margin) in enumerate(zip(levels, margins, strict=True), start=1):
         ratio = level.stability / levels[-1].stability
         change = Fraction(margin, margins[-1]) - 1 if margins[-1] else Fraction(0)
-        found.append(Multiplicity(codes, level.stability, margin, change, (sqrt(ratio) if is_gaussian else ratio) - 1))
+        continuous = ratio if is_pure else sqrt(ratio)
+        found.append(Multiplicity(codes, level.stability, margin, change, continuous - 1))
     return tuple(found)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from safetab.model.privacy_definition import PrivacyDefinition
 from safetab.model.products.attributes import Attribute
 from safetab.model.products.line_questions import QuestionByAttributes, joined
 from safetab.model.products.product import Product, PublishedReference, Selector, TableFamily
@@ -52,7 +53,8 @@ def _reference(spec: Specification) -> PublishedReference | None:
     given = spec.about.reference
     if given is None:
         return None
-    return PublishedReference(given.name, given.loss if spec.privacy.definition == "zcdp" else given.loss**2 / 2)
+    unit = PrivacyDefinition.spelled(spec.privacy.definition).unit
+    return PublishedReference(given.name, unit.rho_of(given.loss))
 
 
 def _counts(spec: Specification, selector: Selector) -> str:

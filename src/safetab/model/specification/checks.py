@@ -11,6 +11,7 @@ from dataclasses import replace
 from itertools import combinations
 
 from safetab.foundation.findings import shortened
+from safetab.model.privacy_definition import LossUnit, PrivacyDefinition
 from safetab.model.specification.kinds import Problem, given_twice, inside, numbered, shown, unknown
 from safetab.model.specification.table_checks import problems_of_privacy, problems_of_tables
 from safetab.model.specification.values import (
@@ -117,9 +118,11 @@ def _of_about(spec: Specification) -> Iterator[Problem]:
     if spec.about.noise < _STRANGERS_FIRST and not _is_shipped(spec):
         problem = f"numbers below {_STRANGERS_FIRST} belong to the shipped products."
         yield "about.noise", f"{problem} Leave the key out, or write 8 to 15."
-    loss, other = ("rho", "epsilon") if spec.privacy.definition == "zcdp" else ("epsilon", "rho")
+    spelled_in_rho = {each.spelling for each in PrivacyDefinition if not each.is_pure}
+    loss = "rho" if spec.privacy.definition in spelled_in_rho else "epsilon"
     reference = spec.about.reference
-    if reference and (getattr(reference, loss) is None or getattr(reference, other) is not None):
+    given = {unit.symbol for unit in LossUnit if getattr(reference, unit.symbol, None) is not None}
+    if reference and given != {loss}:
         yield "about.reference", f"give its {loss}, which is the loss of privacy.definition, and no other."
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fractions import Fraction
 
+from safetab.model.privacy_definition import SPELLINGS
 from safetab.model.specification.keys import (
     ANY_TEXT, CHARACTER, DETAIL, FIELD, FILE, FILLED, INTEGER, NAME, NO_CODES, NO_ROWS, POSITIVE,
     PRODUCT_NAME, TEXT, TEXTS, VALUES, KeyColumn, KeyColumnText, Keyed, declaring, keyed, referring,
@@ -277,7 +278,7 @@ class Choice(Keyed):
 class Privacy(Keyed):
     """The choices of a committee."""
 
-    definition: str = keyed(Text(choices=("zcdp", "puredp")))
+    definition: str = keyed(Text(choices=SPELLINGS))
     selector: str = keyed(Text(choices=("stage 1", "published totals", "none")))
     levels: tuple[Choice, ...] = keyed(ListOf(table_of(Choice)))
     stage_1: Fraction | None = keyed(Number("a number strictly between 0 and 1", above=0, below=1), default=None)

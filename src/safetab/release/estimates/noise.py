@@ -16,8 +16,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from safetab.core.noise.noise_distribution import NoiseDistribution
 from safetab.core.noise.weighted_sum import TruncatedDraw, WeightedDraws, WeightedSum, sum_of_truncated, weighted_sum
-from safetab.core.privacy.calibration import Noise, Stage
+from safetab.core.privacy.calibration import Stage
 from safetab.model.census.area_levels import AreaLevel
 from safetab.model.census.groups import CharacteristicIteration
 from safetab.release.files.numbers.level_numbers import selection_aware_intervals
@@ -36,7 +37,7 @@ class Measured(NamedTuple):
     region_id: str
     iteration_code: str
     stage: Stage
-    noise: Noise
+    noise: NoiseDistribution
     family: str = ""  # which of the product's tables, each with noise of its own
 
 
@@ -70,7 +71,7 @@ class LinearForm:
     @property
     def noise(self) -> WeightedSum:
         """The distribution of the form's noise. Draws are independent and symmetric: signs don't matter."""
-        draws: Counter[tuple[Noise, Fraction]] = Counter()
+        draws: Counter[tuple[NoiseDistribution, Fraction]] = Counter()
         for measured, own in self.weights.items():
             for weight, times in Counter(own).items():
                 if weight:
@@ -79,7 +80,7 @@ class LinearForm:
         return weighted_sum(tuple(sorted(parts, key=lambda part: (str(part.noise), part.weight))))
 
     @property
-    def selected_draws(self) -> tuple[tuple[Selected, Noise, Fraction], ...]:
+    def selected_draws(self) -> tuple[tuple[Selected, NoiseDistribution, Fraction], ...]:
         """The draws that passed suppression, with their weights, except those that cancelled."""
         weights = {measured: Fraction(self.weights[measured][0]) for measured in self.selected}
         return tuple((self.selected[key], key.noise, weight) for key, weight in weights.items() if weight)
@@ -163,7 +164,7 @@ def _around(value: Fraction, margin: Fraction) -> Interval:
     return Interval(value - margin, value + margin)
 
 
-def _of_one(selected: Selected, noise: Noise, weight: Fraction, confidence: Fraction) -> Interval:
+def _of_one(selected: Selected, noise: NoiseDistribution, weight: Fraction, confidence: Fraction) -> Interval:
     """The interval of a single total, added or subtracted `weight` times."""
     margin = noise.least_with_tail_below((1 - confidence) / 2) - 1
     sizes = _sizes(noise, selected, confidence)
@@ -172,7 +173,7 @@ def _of_one(selected: Selected, noise: Noise, weight: Fraction, confidence: Frac
     return Interval(min(ends), max(ends), selection_matters=not is_plain)
 
 
-def far_threshold(noise: Noise, threshold: int, draws: int, confidence: Fraction) -> int:
+def far_threshold(noise: NoiseDistribution, threshold: int, draws: int, confidence: Fraction) -> int:
     """The total above which selection matters too little, in a number with this many selected draws."""
     return threshold + 2 * noise.least_with_tail_below((1 - confidence) * _FAR_SHARE / (2 * draws))
 
@@ -209,7 +210,7 @@ def _least(value: Fraction, form: LinearForm, sizes: Sequence[tuple[int, int]], 
 
 
 @lru_cache(maxsize=4096)
-def _sizes(noise: Noise, selected: Selected, confidence: Fraction) -> tuple[int, int]:
+def _sizes(noise: NoiseDistribution, selected: Selected, confidence: Fraction) -> tuple[int, int]:
     """The smallest and the largest plausible true size of a selected total."""
     low, high = selection_aware_intervals(noise, selected.threshold, confidence).of(np.array([selected.total]))
     return int(low[0]), int(high[0])

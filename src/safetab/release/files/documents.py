@@ -13,6 +13,7 @@ from pathlib import Path
 from safetab.core.algorithm.run_plan import RunPlan
 from safetab.core.guarantees.guarantee import protected_sentence
 from safetab.core.guarantees.plan_json import JsonObject, exact, loss_as_json
+from safetab.core.privacy.calibration import NOISES
 from safetab.core.privacy.output_status import OutputStatus, status_as_json
 from safetab.core.privacy.reference import loss_number
 from safetab.foundation.findings import FORMAT, OUTPUT_FORMAT, VERSION
@@ -278,12 +279,10 @@ def write_privacy(release: Path, plan: RunPlan, universe: Universe, facts: Relea
 def privacy_as_json(universe: Universe, facts: ReleaseFacts, loss: JsonObject) -> JsonObject:
     """Who is protected, how, and at what loss: a function of public numbers."""
     definition = universe.definition
-    is_zcdp = definition is PrivacyDefinition.ZCDP
-    most = universe.product.record.most_records
-    factors = ("", "") if most == 1 else (f"{most * most} ", f"{most} ")
-    noise = ("discrete Gaussian", f"sigma_squared = {factors[0]}stability / (2 budget)")
-    if not is_zcdp:
-        noise = ("two-sided geometric (discrete Laplace)", f"scale = {factors[1]}stability / budget")
+    noise = NOISES[definition.mechanism]
+    formula = noise.formula(universe.product.record.most_records)
+    name = f"{noise.words} ({noise.other_words})" if noise.other_words else noise.words
+    delta = "conversions of rho to (epsilon, delta) are listed by delta and rounded up"
     return {
         **_made_by(universe, facts),
         FORMAT: OUTPUT_FORMAT,
@@ -296,10 +295,8 @@ def privacy_as_json(universe: Universe, facts: ReleaseFacts, loss: JsonObject) -
             "short_name": definition.spelling,
             "loss_parameter": definition.budget_symbol,
         },
-        "mechanism": {"name": noise[0], "parameter": noise[1], "sampling": "exact"},
-        "delta": "conversions of rho to (epsilon, delta) are listed by delta and rounded up"
-        if is_zcdp
-        else "0 for the loss as stated",
+        "mechanism": {"name": name, "parameter": formula, "sampling": "exact"},
+        "delta": "0 for the loss as stated" if definition.is_pure else delta,
         "loss": loss,
         "composition": _composition(universe),
         "levels": [_level_as_json(level, definition) for level in universe.levels],
@@ -349,7 +346,6 @@ def _made_by(universe: Universe, facts: ReleaseFacts) -> JsonObject:
 def _level_as_json(level: ReleaseLevel, definition: PrivacyDefinition) -> JsonObject:
     """What privacy.json says about one level."""
     design = level.design
-    parameter = "sigma_squared" if definition is PrivacyDefinition.ZCDP else "scale"
     return {
         "pass": level.geography.tabulation_pass.name,
         "geography_level": level.geography.label,
@@ -361,7 +357,9 @@ def _level_as_json(level: ReleaseLevel, definition: PrivacyDefinition) -> JsonOb
             stage.name.lower(): {
                 f"cost_{definition.budget_symbol}": _exact_and_decimal(measured.budget, loss_number(measured.budget)),
                 "mechanism": measured.noise.mechanism,
-                parameter: _exact_and_decimal(measured.noise.parameter, float(measured.noise.parameter)),
+                measured.noise.parameter_name: _exact_and_decimal(
+                    measured.noise.parameter, float(measured.noise.parameter)
+                ),
             }
             for stage, measured in design.stages.items()
         },

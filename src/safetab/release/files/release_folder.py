@@ -110,7 +110,7 @@ def _opened(path: Path, *, as_released: bool) -> ReleaseFolder:
         facts = _json_of(folder / DATAPACKAGE_FILE)["safetab"]
         if (written_in or CHECKSUMS in facts) and not has_checksums:  # older releases have none
             raise invalid(folder, f"its {CHECKSUMS_FILE} is missing. Get the release again.")
-        definition = next(known for known in PrivacyDefinition if known.spelling == facts["privacy_definition"])
+        definition = PrivacyDefinition.spelled(facts["privacy_definition"])
         of = read_census(folder, facts.get("product"))
         parts = facts[PARTS[of.specification is None]]
         states = {of.census.pass_named(name): tuple(listed) for name, listed in parts.items()}

@@ -16,7 +16,7 @@ import pyarrow.parquet
 
 from safetab.core.algorithm.level_design import LevelDesign, StageDesign
 from safetab.core.guarantees.plan_json import exact
-from safetab.core.privacy.calibration import Stage, calibrated_noise
+from safetab.core.privacy.calibration import NOISES, Stage, calibrated_noise
 from safetab.foundation.arrays import Integers
 from safetab.foundation.files import printable
 from safetab.model.census.area_levels import AreaKind, AreaLevel, DigitIds, Pass
@@ -150,7 +150,7 @@ def _columns_of_levels(universe: Universe) -> tuple[Column, ...]:
         Column("suppression_threshold", pa.int64(), "A group's total that stands alone is published only above"
                " this; null if all are published.", is_required=False),
         Column("noise_mechanism", TEXT, "Distribution of one draw of noise.", is_required=False,
-               values=("discrete_gaussian", "discrete_laplace")),
+               values=tuple(NOISES)),
         *_STAGE_COLUMNS,
     )  # fmt: skip
 

@@ -17,7 +17,6 @@ from safetab.core.guarantees.plan_json import exact
 from safetab.core.privacy.reference import loss_number
 from safetab.foundation.templates import template
 from safetab.model.census.census import capitalized
-from safetab.model.privacy_definition import PrivacyDefinition
 from safetab.model.products.product import Selector
 from safetab.release.files.checksums import damage_as_invalid_input
 from safetab.release.files.citation import title_of
@@ -25,7 +24,6 @@ from safetab.release.files.documents import PRIVACY_FILE, absence_in_words
 from safetab.release.files.release_folder import open_release_folder
 from safetab.release.files.release_universe import ReleaseLevel
 
-_VARIANTS = {PrivacyDefinition.ZCDP: "Zero-concentrated DP", PrivacyDefinition.PURE_DP: "Pure DP"}
 _EPSILONS = "{unbounded_epsilon} at delta {delta:g} (bounded: {bounded_epsilon}), rounded up"
 
 
@@ -55,7 +53,7 @@ def registry_entry(release: Path) -> str:
             agency=agency or "the publisher",
             address=url or "ADD: where the release is published",
             passes=", ".join(each.title for each in universe.passes),
-            variant=_VARIANTS[universe.definition],
+            variant=capitalized(universe.definition.full_name).replace("differential privacy", "DP"),
             totals="yes, from another release, whose loss adds to this one",
             number=np.format_float_positional(number, trim="-"),  # YAML may take an exponent for a text
             unbounded=loss[f"unbounded_{symbol}"],

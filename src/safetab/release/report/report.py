@@ -27,7 +27,6 @@ from safetab.release.report.concerns import Concern, concern_list, concerns_of
 from safetab.release.report.release_summary import LevelSummary, ReleaseSummary, release_summary
 
 _TEXTS: Mapping[str, str] = template_texts("report/texts.toml")
-_SYMBOLS = {PrivacyDefinition.ZCDP: "\N{GREEK SMALL LETTER RHO}", PrivacyDefinition.PURE_DP: "ε"}
 _DELTAS = ("1e-05", "1e-10", "1e-15")
 _SHOWN_DELTA = "1e-10"
 _SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -43,7 +42,7 @@ def _in_words(release: ReleaseSummary) -> list[str]:
     """What the loss means, in sentences."""
     definition, loss, protected = release.universe.definition, release.loss, release.record.protected
     added, changed = neighbours_in_words(release.universe.product)
-    symbol = _SYMBOLS[definition]
+    symbol = definition.unit.letter
     unprotected = [level for level in release.levels if not level.design.is_protected]
     words = [
         "Nobody is protected at levels whose noise is 0 more than half the time: the loss below is too large to limit"
@@ -57,7 +56,7 @@ def _in_words(release: ReleaseSummary) -> list[str]:
         f" if {added} (unbounded neighbours), and {symbol} = {loss_text(loss.bounded)} if {changed} (bounded"
         " neighbours).",
     ]
-    if definition is PrivacyDefinition.ZCDP:
+    if not definition.is_pure:
         epsilon, delta = loss_text(epsilons_by_delta(loss.unbounded)[_SHOWN_DELTA]), _power_of_ten(_SHOWN_DELTA)
         words.append(_TEXTS["epsilon"].format(epsilon=epsilon, delta=delta, protected=protected))
     else:
@@ -73,14 +72,13 @@ def _in_words(release: ReleaseSummary) -> list[str]:
 def _loss_table(release: ReleaseSummary) -> page.Markup:
     """The losses of each pass, of anyone, and under zCDP of the release to compare with."""
     definition, product = release.universe.definition, release.universe.product
-    is_zcdp = definition is PrivacyDefinition.ZCDP
-    deltas = _DELTAS if is_zcdp else ()
+    deltas = () if definition.is_pure else _DELTAS
     epsilons = [f"ε at δ = {_power_of_ten(delta)}" for delta in deltas]
-    headings = (f"Privacy loss per {release.record.protected}", _SYMBOLS[definition], *epsilons)
+    headings = (f"Privacy loss per {release.record.protected}", definition.unit.letter, *epsilons)
     losses = {one_pass.title: release.loss_of(one_pass) for one_pass in release.universe.passes}
     if len(losses) > 1:
         losses["Anyone in this release"] = release.loss
-    if is_zcdp:
+    if deltas:
         losses |= {f"For comparison, the {name}": loss for name, loss in reference_losses(product).items()}
     rows = [row for who, loss in losses.items() for row in _loss_rows(who, loss, deltas)]
     head = page.element("tr", *(page.element("th", heading, scope="col") for heading in headings))
@@ -132,7 +130,7 @@ def _level_budgets(release: ReleaseSummary) -> page.Markup:
             margin(design, Stage.TOTAL_ONLY, 1),
         ]
 
-    budget = f"{_SYMBOLS[release.universe.definition]}, the budget"
+    budget = f"{release.universe.definition.unit.letter}, the budget"
     margins = ("± of a lone total or a cell", f"± of a total of {release.family.grains}", "± of a total-only group")
     headings = (budget, "share", of_pass, f"groups of one {noun}", *margins)
     explanation = _TEXTS["budgets"].format(confidence=release.confidence_text, noun=noun)
@@ -236,9 +234,11 @@ def _what_it_cost(release: ReleaseSummary) -> page.Markup:
     """The largest privacy loss of anyone, rounded up, and that of the release to compare with."""
     definition, protected = release.universe.definition, release.record.protected
     words = [f"A privacy loss of at most {loss_words(definition, release.loss.unbounded, protected)}"]
-    if definition is PrivacyDefinition.ZCDP:
+    if not definition.is_pure:
         references = reference_losses(release.universe.product).items()
-        words += [f"; the {name} cost {_SYMBOLS[definition]} = {loss_text(one.unbounded)}" for name, one in references]
+        words += [
+            f"; the {name} cost {definition.unit.letter} = {loss_text(one.unbounded)}" for name, one in references
+        ]
     words.append(f". It limits how different the release can look with or without any one {protected}. See ")
     if not all(level.design.is_protected for level in release.levels):
         words[-1] = ". At some levels nobody is protected. See "
@@ -247,10 +247,15 @@ def _what_it_cost(release: ReleaseSummary) -> page.Markup:
 
 def loss_words(definition: PrivacyDefinition, loss: Fraction, protected: str) -> str:
     """A loss per person in its own unit and, under zCDP, as an epsilon."""
-    words = f"{_SYMBOLS[definition]} = {loss_text(loss)} per {protected}"
-    if definition is PrivacyDefinition.PURE_DP:
+    words = f"{definition.unit.letter} = {loss_text(loss)} per {protected}"
+    if definition.is_pure:
         return words
-    return f"{words}, or ε = {loss_text(epsilons_by_delta(loss)[_SHOWN_DELTA])} at δ = {_power_of_ten(_SHOWN_DELTA)}"
+    return f"{words}, or {_as_epsilon(loss)}"
+
+
+def _as_epsilon(rho: Fraction) -> str:
+    epsilon = loss_text(epsilons_by_delta(rho)[_SHOWN_DELTA])
+    return f"ε = {epsilon} at δ = {_power_of_ten(_SHOWN_DELTA)}"
 
 
 def _to_check(concerns: tuple[Concern, ...]) -> page.Markup:
@@ -277,10 +282,9 @@ def _key_figures(release: ReleaseSummary, concerns: tuple[Concern, ...]) -> page
     what = "totals of groups" if release.universe.product.has_several_families else "groups with a total"
     loss = release.loss.unbounded
     as_epsilon = ""
-    if release.universe.definition is PrivacyDefinition.ZCDP:
-        epsilon = epsilons_by_delta(loss)[_SHOWN_DELTA]
-        as_epsilon = f" (ε = {loss_text(epsilon)} at δ = {_power_of_ten(_SHOWN_DELTA)})"
-    symbol = _SYMBOLS[release.universe.definition]
+    if not release.universe.definition.is_pure:
+        as_epsilon = f" ({_as_epsilon(loss)})"
+    symbol = release.universe.definition.unit.letter
     figures = [
         (f"{shown:,}", f"{what}, {page.percent(shown, possible)} of {possible:,} possible ones"),
         (f"{sum(level.rows for level in release.levels):,}", "numbers, each with its margin of error"),

@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from safetab.core.algorithm.level_design import LevelDesign
+from safetab.core.noise.noise_distribution import NoiseDistribution
 from safetab.core.noise.weighted_sum import FloatTails, WeightedDraws, weighted_sum
-from safetab.core.privacy.calibration import Noise, Stage
+from safetab.core.privacy.calibration import Stage
 from safetab.model.products.product import Shape
 from safetab.release.estimates.noise import share_of_first
 from safetab.release.files.numbers.level_numbers import SelectionAwareIntervals
@@ -157,7 +158,7 @@ class LevelTheory:
         return replace(_unknown(len(sizes)), mean=(1 - share) * mean, square=squares)
 
 
-def _selection_aware_covered(noise: Noise, threshold: int, sizes: _Sizes) -> _Floats:
+def _selection_aware_covered(noise: NoiseDistribution, threshold: int, sizes: _Sizes) -> _Floats:
     """P[a selection-aware interval holds the true size], for each size.
 
     Both ends of the interval rise with the total, so the totals whose interval holds a size are
@@ -188,7 +189,7 @@ class SumOfDraws:
     Values beyond the reach are too rare to matter.
     """
 
-    def __init__(self, noise: Noise, draws: int) -> None:
+    def __init__(self, noise: NoiseDistribution, draws: int) -> None:
         distribution = noise.sum_of(draws)
         self.variance = float(distribution.variance().mid())
         self.margins = tuple(distribution.margin_of_error(confidence) for confidence in CONFIDENCES)
@@ -241,7 +242,7 @@ class SumOfDraws:
 sum_of_draws = lru_cache(maxsize=256)(SumOfDraws)
 
 
-def _chances_of_sum(noise: Noise, draws: int) -> _Floats:
+def _chances_of_sum(noise: NoiseDistribution, draws: int) -> _Floats:
     """The chances of a sum of draws, from -reach to reach, by fast Fourier transform."""
     reach = noise.least_with_tail_below(_NEVER)
     away = np.abs(np.arange(-reach, reach + 1))

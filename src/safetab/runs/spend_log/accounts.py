@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from safetab.core.guarantees.plan_json import exact
-from safetab.core.privacy.composition import rho_of_epsilon
-from safetab.model.privacy_definition import PrivacyDefinition
+from safetab.model.privacy_definition import LossUnit, PrivacyDefinition
 from safetab.model.products.all_products import PRODUCTS
 
 NAME = re.compile("[A-Za-z0-9][A-Za-z0-9 ._,()-]{0,99}")
@@ -70,18 +69,18 @@ class Account:
     def _cost(self, spend: Spend) -> Fraction:
         """What a run cost such a unit."""
         times = Fraction(max(each.most_records for each in self.spends), spend.most_records)
-        return spend.budget * times ** (2 if spend.definition is PrivacyDefinition.ZCDP else 1)
+        return spend.budget * times**spend.definition.unit.power
 
     def total(self, definition: PrivacyDefinition) -> Fraction | None:
         """The sum as rho or epsilon.
 
         None for epsilon if a run was under zCDP, which implies no pure epsilon.
         """
-        if definition is PrivacyDefinition.PURE_DP:
-            is_pure = all(spend.definition is definition for spend in self.spends)
+        if definition.is_pure:
+            is_pure = all(spend.definition.is_pure for spend in self.spends)
             return sum(map(self._cost, self.spends), Fraction(0)) if is_pure else None
-        budgets = ((self._cost(spend), spend.definition is definition) for spend in self.spends)
-        return sum((budget if is_rho else rho_of_epsilon(budget) for budget, is_rho in budgets), Fraction(0))
+        as_rho = (spend.definition.unit.rho_of(self._cost(spend)) for spend in self.spends)
+        return sum(as_rho, Fraction(0))
 
     def left(self, limit: Limit) -> Fraction:
         """What the limit leaves: 0 if it is used up, or if there is no sum to compare it with."""
@@ -96,7 +95,7 @@ class Account:
             parts.append(f"{definition.budget_symbol} {exact(sum(budgets, Fraction(0)))} in {runs}")
         words = " and ".join(parts) or "nothing"
         rho = self.total(PrivacyDefinition.ZCDP)
-        if len(parts) == len(PrivacyDefinition) and rho is not None:
+        if len({each.unit for each in self.definitions}) == len(LossUnit) and rho is not None:
             words += f", together rho {exact(rho)} (a pure epsilon counts as rho = epsilon squared / 2)"
         return words
 

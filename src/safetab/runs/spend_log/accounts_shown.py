@@ -42,9 +42,9 @@ class AccountsOfLog(Result):
 def _row(people: PeopleAccounts, name: str) -> dict[str, object]:
     account = people.of(name)
     row: dict[str, object] = {"data_set": ", ".join(people.names), "pass": name, "runs": len(account.spends)}
-    limits = {limit.definition: limit for limit in people.limits}
-    for definition in PrivacyDefinition:
-        unit, spent, limit = definition.budget_symbol, account.total(definition), limits.get(definition)
+    limits = {limit.definition.unit: limit for limit in people.limits}
+    for definition in PrivacyDefinition.of_each_unit():
+        unit, spent, limit = definition.budget_symbol, account.total(definition), limits.get(definition.unit)
         row[f"spent_{unit}"] = None if spent is None else float(spent)
         row[f"limit_{unit}"] = None if limit is None else float(limit.amount)
         row[f"left_{unit}"] = None if limit is None else float(account.left(limit))

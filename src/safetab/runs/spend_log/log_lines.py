@@ -14,7 +14,7 @@ from typing import NamedTuple
 from safetab.core.guarantees.plan_json import exact
 from safetab.foundation.findings import FORMAT, SPEND_LOG_FORMAT, Checked, FindingsOf, format_of, newer_format
 from safetab.model.config.config_keys import NotJson, parse_exact_json
-from safetab.model.privacy_definition import PrivacyDefinition
+from safetab.model.privacy_definition import SPELLINGS, PrivacyDefinition
 from safetab.model.products.all_products import PRODUCTS
 from safetab.runs.spend_log.accounts import NAME, Limit, Spend
 from safetab.runs.spend_log.chain import Chain, heads_in
@@ -32,7 +32,7 @@ _FORMS = {
     "utc": re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z"),
     "dataset": DATASET_NAME,
     "pass": NAME,
-    "definition": re.compile("|".join(definition.spelling for definition in PrivacyDefinition)),
+    "definition": re.compile("|".join(SPELLINGS)),
     "budget": _EXACT,
     "decimal": re.compile("[0-9./]{1,210}"),
     "fingerprint": re.compile("[0-9a-f]{32}"),
@@ -235,8 +235,7 @@ def _add_of_run(content: LogContent, state: LineState, values: Mapping[str, str]
 
 
 def _definition_of(values: Mapping[str, str]) -> PrivacyDefinition:
-    (definition,) = (each for each in PrivacyDefinition if each.spelling == values["definition"])
-    return definition
+    return PrivacyDefinition.spelled(values["definition"])
 
 
 def _exact_of(values: Mapping[str, str], key: str) -> Fraction:

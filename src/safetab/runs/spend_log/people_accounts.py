@@ -102,8 +102,8 @@ def accounts_of(content: LogContent, dataset: str, same_people_as: Iterable[str]
     while more := {name for group in groups if group & names for name in group} - names:
         names |= more
     limits: list[Limit] = []
-    for definition in PrivacyDefinition:
-        of_unit = [limit for limit in content.limits.values() if limit.definition is definition]
+    for definition in PrivacyDefinition.of_each_unit():
+        of_unit = [limit for limit in content.limits.values() if limit.definition.unit is definition.unit]
         limits += sorted((each for each in of_unit if each.dataset in names), key=lambda each: each.amount)[:1]
     spends = tuple(spend for spend in content.spends if spend.dataset in names)
     return PeopleAccounts((dataset, *sorted(names - {dataset})), spends, tuple(limits))
@@ -188,10 +188,10 @@ def _unit(people: PeopleAccounts, definition: PrivacyDefinition | None) -> Priva
     used = (last.definition,) if last else Account(people.spends).definitions
     definition = definition or next(iter(used), None)
     message = _NO_UNIT
-    if definition is PrivacyDefinition.PURE_DP and any(spend.definition is not definition for spend in people.spends):
+    if definition is not None:
+        if not definition.is_pure or all(spend.definition.is_pure for spend in people.spends):
+            return definition
         message = f"{people} {_NO_EPSILON}"
-    elif definition is not None:
-        return definition
     raise InvalidInput.about("the command", message, "--unit")
 
 

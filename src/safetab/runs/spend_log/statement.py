@@ -21,7 +21,7 @@ from safetab.runs.spend_log.people_accounts import PeopleAccounts, accounts_of
 _AMOUNTS = ("cumulative", "limit", "left")
 COLUMNS = (
     *("utc", "dataset", "same_people_as", "pass", "run", "ended", "product", "definition", "loss"),
-    *(f"{amount}_{definition.budget_symbol}" for definition in PrivacyDefinition for amount in _AMOUNTS),
+    *(f"{amount}_{definition.budget_symbol}" for definition in PrivacyDefinition.of_each_unit() for amount in _AMOUNTS),
 )
 _Row = dict[str, str | None]
 """A text for each of the columns; None where there is no such number."""
@@ -56,8 +56,8 @@ def _row(spend: Spend, people: PeopleAccounts, end: str) -> _Row:
     account, others = people.of(spend.tabulation_pass), " ".join(people.names[1:])
     texts: list[str | None] = [spend.utc, spend.dataset, others, spend.tabulation_pass, spend.run, end, spend.product]
     texts += [spend.definition.spelling, exact(spend.budget)]
-    for definition in PrivacyDefinition:
-        limit = next((each for each in people.limits if each.definition is definition), None)
+    for definition in PrivacyDefinition.of_each_unit():
+        limit = next((each for each in people.limits if each.definition.unit is definition.unit), None)
         of_limit = (None, None) if limit is None else (limit.amount, account.left(limit))
         numbers = (account.total(definition), *of_limit)
         texts += [None if number is None else exact(number) for number in numbers]

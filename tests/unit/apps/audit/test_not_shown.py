@@ -9,8 +9,8 @@ import pytest
 from tests.inside import (
     DRAWS,
     HOUSEHOLD_LOSS_WORLDS,
+    JUDGED,
     NINE_GROUPS_SUPPRESSED,
-    NOISES,
     ONE_GROUP,
     PERSON_LOSS_WORLDS,
     SAFETAB_P,
@@ -97,7 +97,7 @@ def test_the_width_is_shown_where_every_size_of_counts_has_draws_enough_and_too_
     assert "not judged" not in enough.seen
 
 
-@pytest.mark.parametrize("noise", NOISES, ids=str)
+@pytest.mark.parametrize("noise", JUDGED, ids=str)
 @pytest.mark.parametrize("off", [0.97, 1.03])
 def test_the_draws_would_show_a_variance_that_is_3_percent_off(noise, off):
     rng, values = np.random.default_rng(5), np.arange(-400, 401)

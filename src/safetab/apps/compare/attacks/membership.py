@@ -20,8 +20,8 @@ from safetab.apps.compare.protections.steps import publish, windows_of
 from safetab.apps.compare.tables.attacked_area import AttackedArea, System, grain_of, lines_of
 from safetab.apps.compare.tables.exact_tables import ExactTables, Int64s
 from safetab.core.algorithm.run_plan import LevelPlan, RunPlan, chosen_shapes
-from safetab.core.noise.discrete_gaussian import DiscreteGaussian
-from safetab.core.privacy.calibration import Noise, Stage
+from safetab.core.noise.noise_distribution import NoiseDistribution
+from safetab.core.privacy.calibration import Stage
 from safetab.model.privacy_definition import PrivacyDefinition
 from safetab.runs.observed.theory import sum_of_draws
 
@@ -119,7 +119,7 @@ def _ratios_of_group(
 
 
 def _ratios_of_noise(
-    noise: Noise, summed: int, is_absent: int, draws: int, random: np.random.Generator
+    noise: NoiseDistribution, summed: int, is_absent: int, draws: int, random: np.random.Generator
 ) -> tuple[Int64s, Floats]:
     """Errors of a sum of draws, counted from the number with the person, and what each tells."""
     own = sum_of_draws(noise, summed)
@@ -140,7 +140,7 @@ def membership_bound(plan: RunPlan, *, is_changed: bool = False) -> float:
     losses = [(plan.loss_of_a_person(each), plan.loss_of(each).bounded) for each in plan.config.passes]
     loss = float(max(each[is_changed] for each in losses))
     noise = [stage.noise for level in plan.levels for stage in level.design.stages.values()]
-    variances = [float(each.sigma_squared) for each in noise if isinstance(each, DiscreteGaussian)]
+    variances = [each.least_variance for each in noise]
     bound = bound_of_loss(plan.config.privacy_definition, loss, min(variances, default=0.0))
     rounded = [ceil(digits * bound) / digits for digits in (100, 1_000, 10_000)]
     return next((each for each in rounded if each < 1), 1.0)
@@ -156,7 +156,7 @@ def bound_of_loss(definition: PrivacyDefinition, loss: float, least_variance: fl
     alarm's chances (1 + t) / 2 and (1 - t) / 2 have a divergence of 2 t artanh(t), which is at most rho.
     Under epsilon-DP they differ by at most a factor of e to the epsilon.
     """
-    if definition is PrivacyDefinition.PURE_DP:
+    if definition.is_pure:
         return tanh(loss / 2)
     if least_variance >= 1:
         return min(1.0, erf(sqrt(loss) / 2) * (1 + 1 / (20 * least_variance)))

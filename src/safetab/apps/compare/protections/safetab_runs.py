@@ -20,16 +20,17 @@ from safetab.core.algorithm.group_counts import GroupCounts
 from safetab.core.algorithm.level_design import LevelDesign
 from safetab.core.algorithm.run_plan import LevelPlan, RunPlan
 from safetab.core.algorithm.tabulate_level import tabulate_level
+from safetab.core.noise.noise_distribution import NoiseDistribution
 from safetab.core.noise.weighted_sum import FloatTails
 from safetab.core.privacy.addressed_bits import AddressedBits
-from safetab.core.privacy.calibration import Noise, Stage
+from safetab.core.privacy.calibration import Stage
 from safetab.core.privacy.ledger import Ledger
 from safetab.model.products.product import Shape
 from safetab.runs.observed.tally import MeasuredAs
 from safetab.runs.observed.theory import LevelTheory, sum_of_draws
 
 _Window = tuple[int, Floats]
-_Draws = tuple[Noise, int, int]  # a noisy number: its noise, how many draws of it, and the number
+_Draws = tuple[NoiseDistribution, int, int]  # a noisy number: its noise, how many draws of it, and the number
 _NEGLIGIBLE = 1e-12  # of the largest chance in a window
 
 
@@ -103,7 +104,7 @@ class _PublishedSystem:
         self.draws: list[list[_Draws]] = [[] for _ in system.lines]
         self.otherwise: list[_Window] = [(0, np.empty(0))] * len(system.lines)  # what it tells that there are none
 
-    def add(self, total: int, cells: Int64s, noise: Noise, shape: Shape, grain: Shape) -> bool:
+    def add(self, total: int, cells: Int64s, noise: NoiseDistribution, shape: Shape, grain: Shape) -> bool:
         """Show a group's noisy table; whether its cells tell the attacker all that their sum does."""
         shown, of_grain = cells if self._allow_negative else np.maximum(cells, 0), cells_of(shape, grain)
         self.numbers[total] = shown.sum()

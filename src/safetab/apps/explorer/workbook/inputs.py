@@ -58,6 +58,10 @@ class LevelInputs:
         return self.level.geography.tabulation_pass
 
 
+WITH_FORMULAS = (PrivacyDefinition.ZCDP, PrivacyDefinition.PURE_DP)
+"""The definitions whose noise the sheets compute."""
+
+
 @dataclass(frozen=True, slots=True)
 class Inputs:
     """The cells that formulas read."""
@@ -186,7 +190,7 @@ def _validate(sheet: Sheet, levels: int, most_answers: int) -> None:
         refusal = {"error_title": "Not possible", "error_message": message, "input_message": message}
         sheet.worksheet.data_validation(*first, *end, rule | refusal)
 
-    spellings = [definition.spelling for definition in PrivacyDefinition]
+    spellings = [definition.spelling for definition in WITH_FORMULAS]
     decimal: dict[str, object] = {"validate": "decimal", "criteria": "between", "minimum": 1e-9, "maximum": 1 - 1e-9}
     whole: dict[str, object] = {"validate": "integer", "criteria": ">=", "value": 0}
     only((5, 2), (5, 2), {"validate": "list", "source": spellings}, "Choose zcdp or puredp.")

@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from safetab.core.algorithm.level_design import margin_of
+from safetab.core.noise.noise_distribution import NoiseDistribution
 from safetab.core.noise.weighted_sum import FloatTails
-from safetab.core.privacy.calibration import Noise, Stage
+from safetab.core.privacy.calibration import Stage
 from safetab.foundation.arrays import Columns, Integers, Truths, find_sorted
 from safetab.model.products.product import Line, Shape
 from safetab.release.files.numbers.published_groups import PublishedGroups
@@ -34,7 +35,7 @@ class SelectionAwareIntervals:
     Proof: docs/noise.md#selection-aware-interval.
     """
 
-    def __init__(self, noise: Noise, threshold: int, confidence: Fraction) -> None:
+    def __init__(self, noise: NoiseDistribution, threshold: int, confidence: Fraction) -> None:
         self._tails = FloatTails(noise)
         self._threshold = threshold
         self._each_side = float((1 - confidence) / 2)
@@ -224,7 +225,7 @@ class _NumberKind:
     stage: Stage
     shape: Shape
     line: Line
-    noise: Noise
+    noise: NoiseDistribution
 
 
 class NumberKinds:
@@ -281,6 +282,6 @@ class NumberKinds:
 
 
 @lru_cache(maxsize=4096)
-def variance_of(noise: Noise, draws: int) -> float:
+def variance_of(noise: NoiseDistribution, draws: int) -> float:
     """The variance of a sum of independent draws of noise, to the nearest float."""
     return float(noise.sum_of(draws).variance().mid())

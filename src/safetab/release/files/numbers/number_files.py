@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from safetab.core.algorithm.level_design import LevelDesign
+from safetab.core.privacy.calibration import NOISES
 from safetab.foundation.arrays import Integers, Truths
 from safetab.foundation.batch_sizes import USUAL_SIZES
 from safetab.foundation.findings import OUTPUT_FORMAT
@@ -79,10 +80,10 @@ _OF_NUMBERS = (
     Column("unclamped_margin_of_error", pa.int64(), "Margin of error of `unclamped_count`.", is_required=False),
     Column("variance", pa.float64(), "Variance of the noise in `unclamped_count`."),
     Column("noise_draws", pa.int8(), "How many independent draws of noise `unclamped_count` sums."),
-    Column("noise_mechanism", TEXT, "Distribution of one draw.", values=("discrete_gaussian", "discrete_laplace")),
+    Column("noise_mechanism", TEXT, "Distribution of one draw.", values=tuple(NOISES)),
     Column("noise_parameter", TEXT,
-           "Exact parameter of one draw, a whole number or numerator/denominator: sigma squared of the discrete"
-           " Gaussian, the scale of the discrete Laplace."),
+           "Exact parameter of one draw, a whole number or numerator/denominator:"
+           f" {', '.join(each.parameter_in_words for each in NOISES.values())}."),
 )  # fmt: skip
 _STAGE_1 = (
     "In {} rows of groups measured in two stages: the noisy total that chose the table. It has independent noise of its"

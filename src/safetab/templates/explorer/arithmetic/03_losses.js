@@ -43,7 +43,7 @@ function jointLosses(persons, households, peopleShown) {
     const most = Object.values(losses).reduce((larger, loss) => (isAbove(loss, larger) ? loss : larger), ZERO);
     return { change, losses, epsilon: statedLoss(persons.setting, most).unbounded_epsilon };
   };
-  const alike = (records) => (definition === "zcdp" ? records ** 2 : records); // records that all change in the same way
+  const alike = (records) => (isPure(definition) ? records : records ** 2); // records that all change in the same way
   return [
     row(`one ${record} record is added or removed`, 0, 1),
     row(`a ${persons.facts.record} is added or removed`, 1, 2), // one person's record, and one household's record, which changes

@@ -35,7 +35,7 @@ function newMeasure(facts, setting, key) {
   const parameter = (stage) => noiseParameter(setting.definition, sensitivity, spends[stage]);
   const above = minus(ONE, fractionOf(setting.suppression_chance));
   const isSuppressed = facts.has_stage_1 && level.suppresses && shares.stage_2 && isAbove(ONE, above)
-    && outOfSamplerRange(setting.definition, parameter("stage_2")) === null;
+    && noiseUnder(setting.definition).complaintOf(parameter("stage_2")) === null;
   const threshold = isSuppressed ? quantileWithChanceAbove(noise("stage_2"), toNumber(above)) : null;
   const { shapes } = facts.families[level.family];
   return { level, setting, key, stability, shares, noise, parameter, threshold, shapes, thresholds: setting.thresholds[key] };
@@ -50,7 +50,7 @@ function undrawable(facts, setting, level) {
   const adaptive = level.adaptive_iterations > 0 ? [gamma, minus(ONE, gamma)].filter((share) => isAbove(share, ZERO)) : [];
   const shares = [...adaptive, ...(level.total_only_iterations > 0 ? [ONE] : [])];
   const complaints = shares.map((share) => (
-    outOfSamplerRange(setting.definition, noiseParameter(setting.definition, sensitivity, toNumber(times(budget, share))))
+    noiseUnder(setting.definition).complaintOf(noiseParameter(setting.definition, sensitivity, toNumber(times(budget, share))))
   ));
   return complaints.find((complaint) => complaint !== null) ?? null;
 }
@@ -72,7 +72,7 @@ function results(facts, setting) {
   return {
     levels,
     loss,
-    epsilon_curve: setting.definition === "zcdp" ? epsilonCurve(loss.whole_run) : [],
+    epsilon_curve: isPure(setting.definition) ? [] : epsilonCurve(loss.whole_run),
     groups: possibleGroups(facts, levels),
     empty_published: emptyWhereSuppressed(facts, levels),
     warnings: concernsOf(facts, setting, loss.whole_run, measures.filter((measure) => measure !== null)),
@@ -97,8 +97,8 @@ function levelResults(measure, loss) {
   for (const stage of Object.keys(measure.shares)) {
     const parameter = measure.parameter(stage);
     stages[stage] = {
-      parameter: setting.definition === "zcdp" ? Math.sqrt(parameter) : parameter,
-      deviation: noiseDeviation(setting.definition, parameter),
+      parameter: noiseUnder(setting.definition).spreadOf(parameter),
+      deviation: noiseUnder(setting.definition).deviationOf(parameter),
     };
   }
   return {
@@ -225,7 +225,7 @@ function lossesOf(facts, setting) {
 
 function statedLoss(setting, unbounded) {
   const bounded = times(TWO, unbounded);
-  const epsilon = (loss) => (setting.definition === "zcdp" ? epsilonOfRho(toNumber(loss), REPORTED_DELTA) : loss);
+  const epsilon = (loss) => (isPure(setting.definition) ? loss : epsilonOfRho(toNumber(loss), REPORTED_DELTA));
   return {
     unbounded,
     bounded,

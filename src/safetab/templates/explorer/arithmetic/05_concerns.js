@@ -10,7 +10,7 @@ function concernsOf(facts, setting, loss, measures) {
 function farAbove(what, definition, loss, reference, whose) {
   if (!reference?.unbounded) return [];
   const { unbounded, far_above: most } = reference;
-  const isZcdp = definition === "zcdp";
+  const isZcdp = !isPure(definition);
   const rho = isZcdp ? loss : times(times(loss, loss), fraction(1n, 2n));
   const known = fractionOf(unbounded);
   if (!isAbove(rho, times(fraction(BigInt(most)), known))) return [];
@@ -23,7 +23,7 @@ function farAbove(what, definition, loss, reference, whose) {
 /** Says of a total that it leaves almost no doubt about anybody's presence, in the words of safetab.core.privacy.reference. */
 function beyondProtection({ protected: whose, most_that_protects: mostThatProtects }, definition, total) {
   if (!isAbove(total, fractionOf(mostThatProtects[definition]))) return [];
-  return [`The total loss per ${whose}, ${definition === "zcdp" ? "rho" : "epsilon"} ${lossText(total)}, is beyond any protection:`
+  return [`The total loss per ${whose}, ${isPure(definition) ? "epsilon" : "rho"} ${lossText(total)}, is beyond any protection:`
     + ` an attacker who knows everything else may tell whether a ${whose} was counted, and be wrong less than once in a million times.`];
 }
 
@@ -54,7 +54,7 @@ function concernsOfLevel(facts, measure) {
     "The loss of this level", setting.definition, fractionOf(setting.budgets[key]), costliest, `the costliest level of the ${reference?.name}`,
   );
   for (const stage of Object.keys(measure.shares)) {
-    const complaint = outOfSamplerRange(setting.definition, measure.parameter(stage));
+    const complaint = noiseUnder(setting.definition).complaintOf(measure.parameter(stage));
     if (complaint !== null) return [...found, `This noise can't be drawn: ${complaint}. A run would refuse it.`];
   }
   if (Object.keys(measure.shares).some((stage) => isMostlyZero(measure.noise(stage)))) found.push(noProtection);

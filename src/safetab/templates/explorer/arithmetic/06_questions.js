@@ -35,26 +35,12 @@ function leastBudgetOf(definition, sensitivity, share, margin, confidence) {
   if (!budgetCache.has(key)) {
     if (budgetCache.size > 20000) budgetCache.clear();
     const outside = chanceOutside(confidence);
-    const isEnough = (budget) => oneDrawTail(definition, noiseParameter(definition, sensitivity, toNumber(times(budget, share))), margin + 1) < outside;
+    const isEnough = (budget) => noiseUnder(definition).tailOfOne(noiseParameter(definition, sensitivity, toNumber(times(budget, share))), margin + 1) < outside;
     const budget = leastDecimal(isEnough);
     const parameter = budget && noiseParameter(definition, sensitivity, toNumber(times(budget, share)));
-    budgetCache.set(key, budget && outOfSamplerRange(definition, parameter) === null ? budget : null);
+    budgetCache.set(key, budget && noiseUnder(definition).complaintOf(parameter) === null ? budget : null);
   }
   return budgetCache.get(key);
-}
-
-/** P[X >= m] of one draw, without a table of all its values. */
-function oneDrawTail(definition, parameter, m) {
-  if (definition === "puredp") return Math.exp(-m / parameter) / (1 + Math.exp(-1 / parameter));
-  const sigma = Math.sqrt(parameter);
-  if (sigma >= WIDE_SIGMA) return wideGaussian(sigma).tail(m);
-  const weight = (k) => Math.exp((-k * k) / (2 * parameter));
-  let [inside, outside] = [0, 0];
-  for (let k = Math.ceil(sigma * 9) + 2; k >= 1; k -= 1) {
-    if (k >= m) outside += weight(k);
-    else inside += weight(k);
-  }
-  return outside / (1 + 2 * (inside + outside));
 }
 
 function mainShare(level, setting) {
@@ -234,7 +220,7 @@ function multiplicities(facts, setting, key) {
   for (const one of found) {
     const ratio = one.stability / most.stability;
     one.change = most.margins["95"] ? one.margins["95"] / most.margins["95"] - 1 : 0;
-    one.continuous_change = (setting.definition === "zcdp" ? Math.sqrt(ratio) : ratio) - 1;
+    one.continuous_change = (isPure(setting.definition) ? ratio : Math.sqrt(ratio)) - 1;
   }
   return found;
 }

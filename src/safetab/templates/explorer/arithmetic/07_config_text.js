@@ -68,7 +68,7 @@ function settingOfConfig(facts, text) {
   if (keys.size < whole.entries.length) problems.push("A key is given twice. Keep one of them.");
   const wrong = (key, wanted) => { problems.push(`${key}: ${keys.has(key) ? `it must be ${wanted}` : `missing. Give ${wanted}`}.`); return null; };
   const setting = {
-    definition: choiceAt(keys, names.definition, ["zcdp", "puredp"]) ?? wrong(names.definition, '"zcdp" or "puredp"'),
+    definition: choiceAt(keys, names.definition, definitions()) ?? wrong(names.definition, definitions().map((one) => `"${one}"`).join(" or ")),
     answers: integerAt(keys, names.answers, 1, facts.most_answers) ?? wrong(names.answers, `an integer from 1 to ${facts.most_answers}`),
     gamma: names.gamma === null ? "0" : numberAt(keys, names.gamma, isGamma) ?? wrong(names.gamma, "a number strictly between 0 and 1"),
     suppression_chance: names.suppression_chance !== null && keys.has(names.suppression_chance)

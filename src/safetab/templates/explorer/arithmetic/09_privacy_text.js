@@ -90,7 +90,7 @@ function settingOfPrivacy(facts, text) {
   const used = privacy.get("use")?.get(of);
   const definition = privacy.get("definition");
   const setting = {
-    definition: ["zcdp", "puredp"].includes(definition) ? definition : wrong("definition", '"zcdp" or "puredp"'),
+    definition: definitions().includes(definition) ? definition : wrong("definition", definitions().map((one) => `"${one}"`).join(" or ")),
     answers: used === undefined ? most : whole(used, 1, 1000) ?? wrong(`use.${of}`, `an integer from 1 to ${most}`),
     gamma: facts.has_stage_1 ? number(privacy.get("stage_1"), isGamma) ?? wrong("stage_1", "a number strictly between 0 and 1") : "0",
     suppression_chance: privacy.has("suppress")

@@ -27,7 +27,7 @@ function overviewNames() {
 function overviewLayout(setting, width) {
   const names = overviewNames();
   const isWrapped = width < WRAPPED_BELOW + names - OVERVIEW.name;
-  const range = SLIDER_RANGES[setting.definition];
+  const range = SLIDER_RANGES[spokenSymbolOf(setting)];
   const left = isWrapped ? 22 : names;
   const right = width - (isWrapped ? 22 : OVERVIEW.numbers);
   const middle = left + (right - left - OVERVIEW.share) * 0.36;
@@ -227,7 +227,7 @@ function draggedSetting(mark, key, index, value) {
 function buildLossBars() {
   const container = byId("overview-losses");
   const place_ = chartPlace(container, () => drawSectionOf(container));
-  addSection(container, (setting, R) => place(container, setting.definition === "zcdp" ? lossBars(setting, R, place_.width()) : null));
+  addSection(container, (setting, R) => place(container, isPure(setting.definition) ? null : lossBars(setting, R, place_.width())));
 }
 
 function lossBars(setting, R, width) {

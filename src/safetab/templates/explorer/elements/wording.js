@@ -94,21 +94,19 @@ function thresholdsText(thresholds) {
 }
 
 function symbolOf(setting) {
-  return setting.definition === "zcdp" ? "ρ" : "ε";
+  return isPure(setting.definition) ? "ε" : "ρ";
 }
 
 function spokenSymbolOf(setting) {
-  return setting.definition === "zcdp" ? "rho" : "epsilon";
+  return isPure(setting.definition) ? "epsilon" : "rho";
 }
 
 function definitionName(setting) {
-  return setting.definition === "zcdp"
-    ? "zero-concentrated (zCDP), discrete Gaussian noise"
-    : "pure differential privacy, geometric noise";
+  return noiseUnder(setting.definition).words;
 }
 
 function spreadName(setting) {
-  return setting.definition === "zcdp" ? "σ" : "scale";
+  return noiseUnder(setting.definition).spreadName;
 }
 
 function counted(number, one, many) {

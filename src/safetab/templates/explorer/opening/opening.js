@@ -75,13 +75,13 @@ function timesBaseline(setting, scope) {
   const compared = baseline();
   const { losses, definition } = compared;
   if (definition === setting.definition) return toNumber(lossesOf(session.facts, setting)[scope].unbounded) / toNumber(losses[scope]);
-  return rhoOf(setting, scope) / (definition === "zcdp" ? toNumber(losses[scope]) : rhoOf(compared.setting, scope));
+  return rhoOf(setting, scope) / (isPure(definition) ? rhoOf(compared.setting, scope) : toNumber(losses[scope]));
 }
 
 /** The loss as rho. Under pure DP it is an upper bound: the epsilon of each level counts as rho = epsilon squared / 2. */
 function rhoOf(setting, scope) {
   const passes = scope === "whole_run" ? runningPasses(session.facts, setting) : [scope];
-  const rho = (budget) => (setting.definition === "zcdp" ? toNumber(budget) : toNumber(budget) ** 2 / 2);
+  const rho = (budget) => (isPure(setting.definition) ? toNumber(budget) ** 2 / 2 : toNumber(budget));
   return Math.max(...passes.map((pass) => Object.values(budgetsOfPass(setting, pass)).reduce((sum, budget) => sum + rho(budget), 0)));
 }
 
@@ -107,7 +107,7 @@ function scopeOf(setting) {
 /** "at most" or "at least" where definitions differ, because the rho of pure DP is an upper bound. */
 function boundWord(setting) {
   if (baseline().definition === setting.definition) return "";
-  return setting.definition === "zcdp" ? "at least" : "at most";
+  return isPure(setting.definition) ? "at most" : "at least";
 }
 
 const changedFrom = new WeakMap(); // a setting made by scaling budgets -> { origin, by }, so that rounding does not add up
@@ -157,7 +157,7 @@ function factorOf(origin, scope, multiple) {
     return fraction(wanted.numerator * mine.denominator, wanted.denominator * mine.numerator);
   }
   const ratio = Number(multiple) / timesBaseline(origin, scope);
-  return fractionOf(plainDecimal(origin.definition === "zcdp" ? ratio : Math.sqrt(ratio), 8));
+  return fractionOf(plainDecimal(isPure(origin.definition) ? Math.sqrt(ratio) : ratio, 8));
 }
 
 /** The number if ten decimals spell it, otherwise its first four digits. */
@@ -302,7 +302,7 @@ function costLabel(setting) {
 function openingNotes(setting, R, { name, losses, definition }) {
   const { protected: whose } = session.facts;
   const scope = scopeOf(setting);
-  const lossName = (one) => (one === "zcdp" ? "rho (ρ)" : "epsilon (ε)");
+  const lossName = (one) => (isPure(one) ? "epsilon (ε)" : "rho (ρ)");
   const across = definition === setting.definition ? "" : " To compare them, the epsilon of each level counts as rho = epsilon squared / 2, which is an upper bound.";
   return [
     "A count is a total published alone, or one cell of a table; sums of cells are less precise. ",

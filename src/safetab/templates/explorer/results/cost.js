@@ -17,7 +17,7 @@ function buildCost() {
 
 function lossesTable(setting, R) {
   const symbol = symbolOf(setting);
-  const withEpsilon = setting.definition === "zcdp";
+  const withEpsilon = !isPure(setting.definition);
   const line = (which, name) => {
     const loss = R.loss[which];
     const number = (what) => td(loss ? numberCell(`loss/${which}/${what}`, loss[what], "loss") : nothing());
@@ -46,7 +46,7 @@ function referenceLine(reference) {
 function referenceWords(reference, setting) {
   const pure = `For comparison, the ${reference.name}: ρ = ${reference.unbounded} unbounded, ${reference.bounded} bounded.`
     + " An ε of pure differential privacy counts as ρ = ε²/2 at most. ";
-  return (setting.definition === "zcdp" ? "" : pure)
+  return (isPure(setting.definition) ? pure : "")
     + `This page warns where the total is more than ${reference.far_above} times that of the ${reference.name}`
     + `${reference.costliest_level ? `, or a level more than ${reference.far_above} times its costliest level (ρ = ${reference.costliest_level})` : ""}. Losses are rounded up.`;
 }
@@ -104,7 +104,7 @@ function jointLossesInForce() {
 
 function jointTable(rows) {
   const symbol = symbolOf(settingInForce());
-  const withEpsilon = settingInForce().definition === "zcdp";
+  const withEpsilon = !isPure(settingInForce().definition);
   const passes = Object.keys(rows[0].losses);
   const names = session.products.map(({ facts }) => facts.name).join(" and ");
   return captioned(`${names} together: privacy loss at most`, [[

@@ -74,7 +74,7 @@ function levelMarginsTable(setting, R) {
       ))),
     ] : []),
   ];
-  const spread = setting.definition === "zcdp" ? "σ" : "Scale";
+  const spread = noiseUnder(setting.definition).spreadHead;
   return captioned(`${levelName(levelWith(key))}: margins of error at three confidences`, [[
     columnHead("Number"), columnHead("Noisy cells added up"), columnHead(`${spread} of one cell, ${unit()}`),
     ...CONFIDENCES.map((confidence) => columnHead(`${confidence} %, ± ${unit()}`)),

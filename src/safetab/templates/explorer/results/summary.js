@@ -31,7 +31,7 @@ function summaryLosses(setting, R) {
   const loss = R.loss.whole_run;
   const { reference, protected: record } = session.facts;
   const number = (name) => numberCell(`loss/whole_run/${name}`, loss[name], "loss");
-  const epsilon = (name) => (setting.definition === "zcdp" ? [" (ε = ", number(name), " at δ = 1e-10)"] : []);
+  const epsilon = (name) => (isPure(setting.definition) ? [] : [" (ε = ", number(name), " at δ = 1e-10)"]);
   return [
     fact(`Largest loss if ${withArticle(record)} joins or leaves (unbounded)`, `${symbol} = `, number("unbounded"), ...epsilon("unbounded_epsilon")),
     fact(`Largest loss if ${withArticle(record)}'s answers change (bounded)`, `${symbol} = `, number("bounded"), ...epsilon("bounded_epsilon")),

@@ -25,7 +25,7 @@ function controlBlock(title, explanation, ...parts) {
 function definitionControl() {
   const radios = radioGroup({
     legend: "Privacy definition",
-    options: [["zcdp", "zCDP: budgets in ρ, discrete Gaussian noise"], ["puredp", "Pure DP: budgets in ε, geometric noise"]],
+    options: NOISES.map(({ definition, choice }) => [definition, choice]),
     chosen: null,
     onChoice: (definition) => change({ ...settingInForce(), definition }),
     attributes: { class: "radios stacked" },

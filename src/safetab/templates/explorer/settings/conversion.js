@@ -21,7 +21,7 @@ function converted(before, setting) {
   return { ...setting, budgets: { ...setting.budgets, ...Object.fromEntries(budgets) } };
 }
 
-const definitionInShort = ({ definition }) => (definition === "zcdp" ? "zCDP" : "pure DP");
+const definitionInShort = ({ definition }) => (isPure(definition) ? "pure DP" : "zCDP");
 
 const convertedFrom = new WeakMap(); // a setting made by converting budgets -> the one before
 

@@ -4,7 +4,7 @@ const MOST_BUDGET = 1e6;
 const MOST_THRESHOLD = 1e9;
 const MOST_MARGIN = 1e5;
 const FIRST_BUDGET = "0.01";
-const SLIDER_RANGES = { zcdp: { least: -4, most: 1 }, puredp: { least: -3, most: 2 } };
+const SLIDER_RANGES = { rho: { least: -4, most: 1 }, epsilon: { least: -3, most: 2 } };
 
 function isIncluded(setting, key) {
   return Number(setting.budgets[key]) > 0;
@@ -63,14 +63,14 @@ function settingWithBudget(setting, key, text) {
 function budgetSlider(key) {
   const slider = boundSlider({
     name: `Budget of ${levelName(levelWith(key))}`,
-    least: SLIDER_RANGES.zcdp.least, most: SLIDER_RANGES.zcdp.most, by: 0.01,
-    placeOf: (setting) => (isIncluded(setting, key) ? Math.log10(Number(setting.budgets[key])) : SLIDER_RANGES.zcdp.least),
+    least: SLIDER_RANGES.rho.least, most: SLIDER_RANGES.rho.most, by: 0.01,
+    placeOf: (setting) => (isIncluded(setting, key) ? Math.log10(Number(setting.budgets[key])) : SLIDER_RANGES.rho.least),
     settingAt: (setting, place) => withBudget(setting, key, plainDecimal(10 ** place)),
     textOf: (setting) => `${spokenSymbolOf(setting)} ${setting.budgets[key]}`,
   });
   const refresh = slider.refresh;
   slider.refresh = (setting, origin) => {
-    const range = SLIDER_RANGES[setting.definition];
+    const range = SLIDER_RANGES[spokenSymbolOf(setting)];
     slider.input.min = range.least;
     slider.input.max = range.most;
     refresh(setting, origin);

@@ -137,11 +137,11 @@ function buildBar() {
     const symbol = symbolOf(setting);
     const loss = R.loss.whole_run;
     const { reference, reference_in_short: short, protected: whose } = session.facts;
-    const compared = (name) => (setting.definition === "zcdp" && reference ? ` (${short}: ${reference[name]})` : "");
+    const compared = (name) => (!isPure(setting.definition) && reference ? ` (${short}: ${reference[name]})` : "");
     place(byId("bar-losses"),
       barFigure(`${symbol}, ${withArticle(whose)} joins or leaves${compared("unbounded")}`, "loss/whole_run/unbounded", loss.unbounded, "loss"),
       barFigure(`${symbol}, ${withArticle(whose)}'s answers change${compared("bounded")}`, "loss/whole_run/bounded", loss.bounded, "loss"),
-      setting.definition === "zcdp"
+      !isPure(setting.definition)
         ? barFigure(`ε at δ = 1e-10, joins or leaves${compared("unbounded_epsilon")}`, "loss/whole_run/unbounded_epsilon", loss.unbounded_epsilon, "loss") : null,
       session.facts.has_stage_1
         ? barFigure("empty groups published by chance (at most, on average)", "empty_published", R.empty_published, "expected") : null);

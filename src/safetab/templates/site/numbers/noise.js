@@ -5,54 +5,24 @@ const FAR_SHARE = 1 / 1000; // of the error, as in safetab: for small groups wit
 const LEAST_MATTERING = 1e-22;
 const MOST_NODES = 1 << 21;
 
-function geometricVariance(scale) {
-  const q = Math.exp(-1 / scale);
-  return (2 * q) / Math.expm1(-1 / scale) ** 2;
-}
-
-/** The variance of one draw. That of Gaussian noise is the parameter, or less. */
+/** The variance of one draw, or an upper bound. */
 function varianceOf([mechanism, parameter]) {
-  return mechanism === "laplace" ? geometricVariance(parameter) : parameter;
-}
-
-/** The logarithm of the characteristic function of one draw, for 0 <= t <= pi. */
-function logCharacteristic([mechanism, parameter], t) {
-  if (mechanism === "laplace") return -Math.log1p(2 * geometricVariance(parameter) * Math.sin(t / 2) ** 2);
-  return parameter < 0.25 ? logOfWeights(parameter, t) - logOfWeights(parameter, 0)
-    : logOfImages(parameter, t) - logOfImages(parameter, 0);
-}
-
-function logOfWeights(sigmaSquared, t) {
-  let others = 0;
-  for (let k = 1; k <= Math.ceil(10 * Math.sqrt(sigmaSquared)); k += 1) {
-    others += 2 * Math.exp((-k * k) / (2 * sigmaSquared)) * Math.cos(k * t);
-  }
-  return Math.log1p(others);
-}
-
-function logOfImages(sigmaSquared, t) {
-  let others = 0;
-  for (let j = 1; j <= Math.ceil(10 / (2 * Math.PI * Math.sqrt(sigmaSquared))) + 1; j += 1) {
-    for (const image of [2 * Math.PI * j, -2 * Math.PI * j]) {
-      others += Math.exp((-sigmaSquared * image * (image - 2 * t)) / 2);
-    }
-  }
-  return (-sigmaSquared * t * t) / 2 + Math.log1p(others);
+  return noiseNamed(mechanism).mostVariance(parameter);
 }
 
 /** The noise of a sum of draws. `parts` are pairs of a draw and how often it occurs. */
 function noiseOf(parts) {
-  const spread = (draw) => (draw[0] === "laplace" ? Math.max(varianceOf(draw), 1) : varianceOf(draw));
-  const deviation = Math.sqrt(parts.reduce((sum, [draw, draws]) => sum + draws * spread(draw), 0));
-  const isLaplace = parts.some(([[mechanism]]) => mechanism === "laplace");
-  const reach = Math.ceil((isLaplace ? 36 : 10) * deviation) + 1;
+  const terms = parts.map(([[mechanism, parameter], draws]) => [noiseNamed(mechanism), parameter, draws]);
+  const deviation = Math.sqrt(terms.reduce((sum, [noise, parameter, draws]) => sum + draws * noise.squaredSpread(parameter), 0));
+  const falls = terms.every(([noise]) => noise.characteristicFalls);
+  const reach = Math.ceil(Math.max(...terms.map(([noise]) => noise.reach)) * deviation) + 1;
   const period = 2 * reach + 1;
   const nodes = [];
   for (let k = 1; k <= Math.min(reach, MOST_NODES); k += 1) {
     const t = (k * 2 * Math.PI) / period;
-    const phi = Math.exp(parts.reduce((sum, [draw, draws]) => sum + draws * logCharacteristic(draw, t), 0));
+    const phi = Math.exp(terms.reduce((sum, [noise, parameter, draws]) => sum + draws * noise.logCharacteristic(parameter, t), 0));
     if (phi > LEAST_MATTERING) nodes.push([t, phi / Math.sin(t / 2)]);
-    else if (!isLaplace) break;
+    else if (falls) break;
   }
   /** P[|noise| <= most]. */
   const within = (most) => {
