@@ -63,7 +63,7 @@ _NAMES = {
     "apps.compare.protections.safetab_runs": "safetab_publication",
     "apps.compare.protections.spec_text": "checked parse",
     "apps.compare.protections.steps": "publish windows_of",
-    "apps.compare.protections.swapping": "Households Swapping kinds_around kinds_nobody_leaves leaving_share swapped_data windows_before_swapping",
+    "apps.compare.protections.swapping": "Households Swapping kinds_around windows_before_swapping",
     "apps.compare.results": "Claims Compared ComparedCensus Comparison Control Exposure ShownNumber WorkedExample added",
     "apps.compare.tables.attacked_area": "AreaOfLevel AttackedArea System grain_of lines_of",
     "apps.compare.tables.count_area": "ChosenArea CountedArea PeopleOfArea people_of_area share_unique",

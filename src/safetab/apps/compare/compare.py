@@ -17,16 +17,9 @@ from safetab.apps.compare.attacks.membership import membership, membership_bound
 from safetab.apps.compare.examples import add_examples, shown_numbers
 from safetab.apps.compare.measures.utility import key_of_seed, utility
 from safetab.apps.compare.pages.words import text
-from safetab.apps.compare.protections.protection import Known, Protection, Publication, told_once
+from safetab.apps.compare.protections.protection import Known, Protection, Publication, RecordStep, told_once
 from safetab.apps.compare.protections.safetab_runs import safetab_publication
 from safetab.apps.compare.protections.steps import publish, windows_of
-from safetab.apps.compare.protections.swapping import (
-    Swapping,
-    kinds_nobody_leaves,
-    leaving_share,
-    swapped_data,
-    windows_of_swapped,
-)
 from safetab.apps.compare.results import Compared, Comparison, Exposure, WorkedExample, added
 from safetab.apps.compare.tables.attacked_area import AttackedArea
 from safetab.apps.compare.tables.count_area import CountedArea
@@ -62,30 +55,28 @@ class _Protected:
 
     def publication(self, counted: CountedArea, seed: int) -> Publication:
         """The first draw in one attacked area: the published numbers, and what they tell."""
-        protection, systems = self.protection, counted.area.systems
+        protection, systems, records = self.protection, counted.area.systems, self.protection.records
         if protection.is_safetab:
             return _safetab_publication(self.world, seed, counted.area)
         swapped = None if self.swapped is None else counted.recounted(self.swapped.people_of(counted.chosen))
         exact = swapped or [system.exact for system in systems]
-        leaving = 0.0 if swapped is None else self._leaving(counted)
+        leaving = 0.0 if records is None else self._leaving(records, counted)
         tables, windows = [], []
         for place, (system, counts) in enumerate(zip(systems, exact, strict=True)):
             known = Known.of(system)
             published = publish(protection, counts, np.random.default_rng([seed, place]))
             found = windows_of(protection, published, known if swapped is None else known.of_changed_records)
             found = told_once(found, system.rows) if protection.repeats_errors else found
-            if swapped is not None:
-                found = windows_of_swapped(found, known, leaving, system.leaves)
+            if records is not None:
+                found = records.windows(found, known, leaving, system.leaves)
             tables.append(published)
             windows.append(found)
         return Publication(tables, windows, can_be_proven=not leaving)
 
-    def _leaving(self, counted: CountedArea) -> float:
-        """The share of people whom swapping took out of their smallest area."""
-        census, level, swapping = counted.census, counted.chosen.level, self.protection.records
-        assert isinstance(swapping, Swapping), "only swapping changes records"
-        return leaving_share(
-            swapping,
+    def _leaving(self, records: RecordStep, counted: CountedArea) -> float:
+        """The share of people who were taken out of their smallest area."""
+        census, level = counted.census, counted.chosen.level
+        return records.leaving_share(
             self.world.inputs.files.geography_of_pass[level.tabulation_pass],
             census.kinds,
             lambda kind: self.world.engine.records_of_areas(census.level_of(level.tabulation_pass, kind)),
@@ -93,12 +84,12 @@ class _Protected:
         )
 
     def unchanged(self, counted: CountedArea) -> set[int] | None:
-        """The attacked levels whose numbers swapping leaves as they are; None without swapping."""
-        census, swapping = counted.census, self.protection.records
-        if not isinstance(swapping, Swapping):
+        """The attacked levels whose numbers a step on records leaves as they are; None without such a step."""
+        census, records = counted.census, self.protection.records
+        if records is None:
             return None
         areas = self.world.inputs.files.geography_of_pass[counted.chosen.level.tabulation_pass]
-        kept = kinds_nobody_leaves(swapping, areas, census.kinds)
+        kept = records.kinds_nobody_leaves(areas, census.kinds)
         return {place for place, label in enumerate(counted.area.levels) if census.area_level(label).kind in kept}
 
 
@@ -260,10 +251,10 @@ class Comparing:
             yield _Protected(protection, self._world.scaled(protection.scale), None)
         elif protection.is_of_2020:
             yield _Protected(protection, self._world.of_2020(), None)
-        elif isinstance(protection.records, Swapping):
+        elif protection.records is not None:
             with locked_folder(self._request.options.temporary_folder, TEMPORARY_PREFIX) as place:
                 inputs = self._world.inputs
-                data = swapped_data(self._data, place, protection.records, inputs, self._request.seed)
+                data = protection.records.changed_data(self._data, place, inputs, self._request.seed)
                 with counted_world(self._parameters, data, self._request, NoProgress()) as swapped:
                     yield _Protected(protection, self._world, swapped)
         else:

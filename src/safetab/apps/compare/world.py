@@ -21,7 +21,6 @@ from safetab.apps.compare.pages.words import text
 from safetab.apps.compare.presets import GROUPS, protections_of, with_source
 from safetab.apps.compare.protections.protection import Protection
 from safetab.apps.compare.protections.spec_text import checked as checked_text
-from safetab.apps.compare.protections.swapping import households_unknown
 from safetab.apps.compare.results import ComparedCensus
 from safetab.apps.compare.tables.count_area import (
     ChosenArea,
@@ -103,8 +102,9 @@ def checked_protections(
     own = [finding for each in (*checked, *others) for finding in each.findings]
     read, kept = [parameters, *paths_read(data)], (options.temporary_folder,)
     output = output_findings(out, read, overwrite=options.overwrite, earlier=_EARLIER, kept=kept)
-    if is_synthetic(data) and any(each.value and each.value.records for each in checked):
-        own += households_unknown(data)
+    on_records = [each.value.records for each in checked if each.value and each.value.records]
+    if is_synthetic(data) and on_records:
+        own += on_records[0].refused(data)
     found = (*_refused(data, request), *own, *refused_options(data, options), *output)
     if any(finding.is_error for finding in found):
         raise InvalidInput(found)

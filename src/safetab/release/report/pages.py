@@ -40,11 +40,12 @@ class ReleasePage:
 
         opened = open_release_folder(release)
         opened.refuse_inside(file)
-        write_new_file(file, lambda beside: self._fill(beside, opened), overwrite=overwrite)
-        return opened.facts.status
 
-    def _fill(self, file: Path, release: ReleaseFolder) -> None:
-        file.write_text(self.make(release), encoding="utf-8")
+        def fill(beside: Path) -> None:
+            beside.write_text(self.make(opened), encoding="utf-8")
+
+        write_new_file(file, fill, overwrite=overwrite)
+        return opened.facts.status
 
 
 def _report(release: ReleaseFolder) -> str:

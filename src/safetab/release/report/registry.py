@@ -38,15 +38,15 @@ def registry_entry(release: Path) -> str:
     universe, facts, about = folder.universe, folder.facts, folder.facts.publication
     title, symbol = title_of(about, universe.census, universe.product.record), universe.definition.budget_symbol
     agency, year, url = ("", "", "") if about is None else (about.agency, about.year, about.url)
-    template = template("registry/entry.yaml")
+    text = template("registry/entry.yaml")
     if universe.product.selector is not Selector.PUBLISHED_TOTALS:
-        template = "".join(line for line in template.splitlines(keepends=True) if "{totals}" not in line)
+        text = "".join(line for line in text.splitlines(keepends=True) if "{totals}" not in line)
     with damage_as_invalid_input(folder.path / PRIVACY_FILE):
         privacy = json.loads((folder.path / PRIVACY_FILE).read_text(encoding="utf-8"))
         loss = privacy["loss"]["whole_run"]
         number = loss_number(Fraction(loss[f"unbounded_{symbol}"]))
         entry = _AsInJson().format(
-            template, universe=universe, facts=facts, privacy=privacy, symbol=symbol,
+            text, universe=universe, facts=facts, privacy=privacy, symbol=symbol,
             slug="-".join(re.findall(r"[a-z0-9]+", f"{title} {agency} {year}".lower())),
             name="ADD: the name of the data product" if about is None else title,
             curator=agency or "ADD: who publishes it",

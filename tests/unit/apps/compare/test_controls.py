@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.attacked_worlds import area_of, drawn_systems
-from tests.inside import Publication, PublishedTables, Windows, attack_module, controls, posterior, publish
+from tests.inside import Publication, PublishedTables, Swapping, Windows, attack_module, controls, posterior, publish
 
 NAMES = [
     "protection that changes nothing", "protection that changes very little", "sampler and enumeration",
@@ -96,12 +96,12 @@ def test_another_prior_makes_a_control_fail(area, monkeypatch):
 @pytest.mark.usefixtures("one_tiny_world")
 def test_swapping_that_is_taken_for_stronger_than_it_is_makes_a_control_fail(small, monkeypatch):
     """Also leaves that are not read: either attack is weak for swapping alone."""
-    read, seen = attack_module.windows_of_swapped, []
+    read, seen = Swapping.windows, []
     for planted in (
-        lambda windows, known, leaving, leaves: read(windows, known, 600 * leaving, leaves),
-        lambda windows, known, leaving, leaves: read(windows, known, leaving, leaves[::3]),
+        lambda step, windows, known, leaving, leaves: read(step, windows, known, 600 * leaving, leaves),
+        lambda step, windows, known, leaving, leaves: read(step, windows, known, leaving, leaves[::3]),
     ):
-        monkeypatch.setattr(attack_module, "windows_of_swapped", planted)
+        monkeypatch.setattr(Swapping, "windows", planted)
         seen.append(failing(controls(small, 1)))
     assert seen == [NAMES[1:2]] * 2
 

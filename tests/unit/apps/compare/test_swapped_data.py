@@ -22,10 +22,7 @@ from tests.inside import (
     SizeRequest,
     Swapping,
     kinds_around,
-    kinds_nobody_leaves,
-    leaving_share,
     read_inputs,
-    swapped_data,
     write_census,
 )
 from tests.worlds.world import World
@@ -44,7 +41,7 @@ def write_people(folder, people=8_000, **more):
 
 def swapped(world, folder, swapping=HI, seed=1):
     """New data of a world."""
-    return swapped_data(world.data, folder, swapping, read_inputs(*world).require(), seed)
+    return swapping.changed_data(world.data, folder, read_inputs(*world).require(), seed)
 
 
 def records_of(data, table="person-records"):
@@ -156,9 +153,9 @@ def test_the_share_who_leave_an_area_under_attack(census, areas, after):
     old, new = (np.array([int(place[:11]) for place in places_of(records_of(data))]) for data in (census.data, after))
     in_us = old < 72 * 10**9
     people = np.bincount(np.searchsorted(tracts, old[in_us]), minlength=len(tracts))
-    of_state = leaving_share(HI, areas, US.kinds, lambda _: people, (STATE, 0))
+    of_state = HI.leaving_share(areas, US.kinds, lambda _: people, (STATE, 0))
     assert of_state == pytest.approx(np.mean(old[in_us] != new[in_us]), abs=0.04)
-    of_counties = [leaving_share(HI, areas, US.kinds, lambda _: people, (COUNTY, number)) for number in range(3)]
+    of_counties = [HI.leaving_share(areas, US.kinds, lambda _: people, (COUNTY, number)) for number in range(3)]
     assert min(of_counties) < of_state < max(of_counties)
 
 
@@ -175,7 +172,7 @@ def test_the_share_who_leave_an_area_under_attack(census, areas, after):
 )
 def test_areas_that_nobody_leaves_keep_their_numbers(census, areas, tmp_path, geography, kept):
     swapping = Swapping(0.5, (0.25, 0.5, 0.25), geography)
-    found = kinds_nobody_leaves(swapping, areas, US.kinds)
+    found = swapping.kinds_nobody_leaves(areas, US.kinds)
     assert {kind for kind in found if not kind.is_whole} == {*(STATE, COUNTY, TRACT)[:kept]}
     assert any(kind.is_whole for kind in found)
     old, new = (places_of(records_of(data)) for data in (census.data, swapped(census, tmp_path, swapping)))

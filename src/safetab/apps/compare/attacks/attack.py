@@ -24,7 +24,6 @@ from safetab.apps.compare.protections.all_methods import controls_of
 from safetab.apps.compare.protections.protection import Floats, Known, Publication, Windows, from_chances
 from safetab.apps.compare.protections.spec_text import parse
 from safetab.apps.compare.protections.steps import publish, windows_of
-from safetab.apps.compare.protections.swapping import Swapping, windows_of_swapped
 from safetab.apps.compare.results import Claims, Control, Exposure
 from safetab.apps.compare.tables.attacked_area import AttackedArea, System
 from safetab.apps.compare.tables.exact_tables import ExactTables, Int64s, PublishedTables, Rows
@@ -232,9 +231,9 @@ def _published(system: System, spec: str, seed: Sequence[int]) -> tuple[Publishe
     if not spec.startswith("noise of "):
         protection = parse(spec, Path())
         tables = publish(protection, exact, random)
-        windows, swapping = windows_of(protection, tables, known), protection.records
-        if isinstance(swapping, Swapping):  # the attacker can't know that nobody left
-            windows = windows_of_swapped(windows, known, swapping.rate, system.leaves)
+        windows, moved = windows_of(protection, tables, known), protection.records
+        if moved is not None:  # the attacker can't know that nobody left
+            windows = moved.windows(windows, known, moved.rate, system.leaves)
         return tables, windows
     noise = np.arange(-8, 9)
     chances = np.exp(-(noise**2) / (2 * float(spec.removeprefix("noise of ")) ** 2))

@@ -51,7 +51,7 @@ def committee_rows(comparison: Comparison) -> list[Row]:
 
 
 def stated_guarantee(compared: Compared) -> str:
-    """The formal guarantee in words, or why there is none, and whether linear programs checked what is withheld."""
+    """The formal guarantee in words, if there is one, and whether linear programs checked what is withheld."""
     return compared.guarantee + (words.text("checked_by_programs") if compared.is_checked else "")
 
 

@@ -31,23 +31,12 @@ class CellKey(NumberStep):
     chances: Floats  # one row per count, one column per change
     repeated: int = 1
     by_key: Int64s | None = None  # one row per count, one column per key
+    may_be_secret = is_drawn_again = repeats_errors = True
 
     @property
     def largest_error(self) -> int:
         """The largest change, up or down."""
         return int(self.chances.shape[1] // 2)
-
-    @property
-    def may_be_secret(self) -> bool:
-        return True
-
-    @property
-    def is_drawn_again(self) -> bool:
-        return True
-
-    @property
-    def repeats_errors(self) -> bool:
-        return True
 
     def protect(self, tables: ExactTables, _: np.random.Generator) -> PublishedTables:
         """The changed numbers; all that is random is in the record keys."""

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Self
+from typing import Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from safetab.apps.compare.tables.attacked_area import System
 from safetab.apps.compare.tables.exact_tables import ExactTables, Int64s, PublishedTables, Rows
+from safetab.foundation.findings import Finding
+from safetab.model.census.area_levels import AreaKind
+from safetab.model.census.areas import Areas
+from safetab.runs.inputs import RunInputs
 
 Floats = NDArray[np.float64]
 
@@ -117,6 +121,36 @@ def _windows(firsts: Int64s, sizes: Int64s, logs: Floats) -> Windows:
     return Windows(firsts, np.append(0, np.cumsum(sizes)), logs)
 
 
+class RecordStep(Protocol):
+    """Changes records before anything is counted, so that every table is an exact table of the changed records."""
+
+    @property
+    def rate(self) -> float:
+        """The share of the records that may leave their place."""
+
+    def refused(self, data: Path, /) -> tuple[Finding, ...]:
+        """Why the records of DATA can't be changed so."""
+
+    def changed_data(self, data: Path, folder: Path, inputs: RunInputs, seed: int, /) -> Path:
+        """Make `folder/data`: DATA after the change, for the same PARAMETERS. Return its path."""
+
+    def leaving_share(
+        self,
+        areas: Areas,
+        kinds: Sequence[AreaKind],
+        people_of: Callable[[AreaKind], Int64s],
+        attacked: tuple[AreaKind, int],
+        /,
+    ) -> float:
+        """The share of the attacked area's people who leave their smallest area, as far as is public."""
+
+    def kinds_nobody_leaves(self, areas: Areas, kinds: Sequence[AreaKind], /) -> set[AreaKind]:
+        """The kinds of area whose numbers stay as they are."""
+
+    def windows(self, windows: Windows, known: Known, leaving: float, leaves: Int64s, /) -> Windows:
+        """Windows over true counts, from those over counts of changed records."""
+
+
 class NumberStep:
     """Protects finished numbers one by one, or a whole system of them (secondary suppression).
 
@@ -188,7 +222,7 @@ class Protection:
     spec: str
     name: str
     source: Source | None = None
-    records: object | None = None  # a step on records: protections/swapping.py
+    records: RecordStep | None = None
     selections: tuple[Threshold, ...] = ()
     numbers: NumberStep | None = None  # None: exact, or SafeTab
     is_safetab: bool = False

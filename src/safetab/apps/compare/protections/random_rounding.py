@@ -20,6 +20,7 @@ class _RandomRounding(NumberStep):
 
     base: int
     is_fixed: bool = False
+    is_drawn_again = True
 
     def protect(self, tables: ExactTables, bits: np.random.Generator) -> PublishedTables:
         """The rounded numbers; multiples of the base stay."""
@@ -37,10 +38,6 @@ class _RandomRounding(NumberStep):
     @property
     def largest_error(self) -> int:
         return self.base - 1
-
-    @property
-    def is_drawn_again(self) -> bool:
-        return True
 
     @property
     def repeats_errors(self) -> bool:

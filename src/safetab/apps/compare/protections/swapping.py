@@ -134,16 +134,77 @@ class Swapping:
         stays = is_home**2 + is_near * (near * of_near + far * of_far) + is_far * far * of_far
         return np.asarray(self.rate * np.clip(1 - stays, 0, 1))
 
+    def refused(self, data: Path) -> tuple[Finding, ...]:
+        """A finding if DATA doesn't say who lives with whom, which swapping needs."""
+        if (data / PERSON_HOUSEHOLD_FILE).is_file():
+            return ()
+        return (Finding(Severity.ERROR, str(data), "", _HOUSEHOLDS_UNKNOWN),)
 
-def windows_of_swapped(windows: Windows, known: Known, leaving: float, leaves: Int64s) -> Windows:
-    """Windows over true counts, from those over counts of swapped records; the leaves alone are read.
+    def changed_data(self, data: Path, folder: Path, inputs: RunInputs, seed: int) -> Path:
+        """Make `folder/data`: DATA after swapping, for the same PARAMETERS. Return its path.
 
-    Totals are sums of them, and people who leave a place or another area that is not made of smallest
-    ones may stay in their smallest area.
-    """
-    nothing = Windows(windows.firsts, np.zeros_like(windows.starts), np.zeros(0))
-    of_leaves = chosen(np.isin(np.arange(len(windows.firsts)), leaves), windows, nothing)
-    return windows_before_swapping(of_leaves, known, leaving)
+        Files without areas of records are links. Raises InvalidInput if nobody knows who lives with whom.
+        """
+        record = inputs.files.config.product.record
+        layouts = [record] if record.fields else [product.record for product in PRODUCTS]  # records of the same census
+        persons = next((each for each in layouts if not each.holds_people), record)
+        require_none(self.refused(data))
+        home = _homes_of(data / PERSON_HOUSEHOLD_FILE)
+        numbers, around = _ground(inputs.files.geography_of_pass, inputs.files.config.census.kinds)
+        people = _households_of(data, persons, home, numbers, around, finds_unique=self.target == "unique")
+        known = np.flatnonzero(people.areas != _NOBODY)  # the others live outside of what is tabulated
+        inside = people.chosen(known)
+        after = self.protect(inside, np.random.default_rng([seed, _SWAPS, 0])).areas
+        moves_to = np.full(
+            len(people.areas) + 1, NO_ENTITY, dtype=np.int64
+        )  # the last one is of people in no household
+        moves_to[known] = np.where(after == inside.areas, NO_ENTITY, numbers[after])
+        tables = {layout.table: layout for layout in layouts if record_file_names(data, layout).value is not None}
+        out = folder / "data"
+        out.mkdir(parents=True)
+        for path in data.iterdir():
+            if path.name.partition(".")[0] not in tables:
+                (out / path.name).symlink_to(path.resolve())
+        for layout in tables.values():
+            _write_moved(data, out / layout.table, layout, moves_to[home] if layout is persons else moves_to[:-1])
+        return out
+
+    def windows(self, windows: Windows, known: Known, leaving: float, leaves: Int64s) -> Windows:
+        """Windows over true counts, from those over counts of swapped records; the leaves alone are read.
+
+        Totals are sums of them, and people who leave a place or another area that is not made of smallest
+        ones may stay in their smallest area.
+        """
+        nothing = Windows(windows.firsts, np.zeros_like(windows.starts), np.zeros(0))
+        of_leaves = chosen(np.isin(np.arange(len(windows.firsts)), leaves), windows, nothing)
+        return windows_before_swapping(of_leaves, known, leaving)
+
+    def kinds_nobody_leaves(self, areas: Areas, kinds: Sequence[AreaKind]) -> set[AreaKind]:
+        """The kinds of area that hold both partners of every exchange, so that their numbers stay."""
+        found, reach = kinds_around(areas, kinds), int(np.flatnonzero(self.geography)[-1])
+        chain = (found[0], *found[0].around) if found else ()
+        return {kind for place, kind in enumerate(chain) if place >= reach or kind.is_whole}
+
+    def leaving_share(
+        self,
+        areas: Areas,
+        kinds: Sequence[AreaKind],
+        people_of: Callable[[AreaKind], Int64s],
+        attacked: tuple[AreaKind, int],
+    ) -> float:
+        """The share of the attacked area's people whom swapping takes to another inner area: all of it is public.
+
+        `people_of` gives those of each entity of a kind; `attacked` is a kind and a position among its entities.
+        """
+        found = kinds_around(areas, kinds)
+        if not found:
+            return 0.0
+        people, nothing = people_of(found[0]), np.zeros(len(areas.entities(found[0])), dtype=np.int64)
+        parents = [areas.parents(found[0], kind).astype(np.int64) for kind in found[1:]]
+        middle, outer = [*parents, nothing, nothing][:2]
+        leaving = people * self.leaving_shares(people, middle, outer)
+        is_inside = areas.parents(found[0], attacked[0]) == attacked[1]
+        return float(leaving[is_inside].sum() / max(people[is_inside].sum(), 1))
 
 
 def windows_before_swapping(windows: Windows, known: Known, leaving: float) -> Windows:
@@ -181,75 +242,11 @@ def windows_before_swapping(windows: Windows, known: Known, leaving: float) -> W
     return Windows(least, starts, logs)
 
 
-def households_unknown(data: Path) -> tuple[Finding, ...]:
-    """A finding if DATA doesn't say who lives with whom, which swapping needs."""
-    if (data / PERSON_HOUSEHOLD_FILE).is_file():
-        return ()
-    return (Finding(Severity.ERROR, str(data), "", _HOUSEHOLDS_UNKNOWN),)
-
-
-def swapped_data(data: Path, folder: Path, swapping: Swapping, inputs: RunInputs, seed: int) -> Path:
-    """Make `folder/data`: DATA after swapping, for the same PARAMETERS. Return its path.
-
-    Files without areas of records are links. Raises InvalidInput if nobody knows who lives with whom.
-    """
-    record = inputs.files.config.product.record
-    layouts = [record] if record.fields else [product.record for product in PRODUCTS]  # records of the same census
-    persons = next((each for each in layouts if not each.holds_people), record)
-    require_none(households_unknown(data))
-    home = _homes_of(data / PERSON_HOUSEHOLD_FILE)
-    numbers, around = _ground(inputs.files.geography_of_pass, inputs.files.config.census.kinds)
-    people = _households_of(data, persons, home, numbers, around, finds_unique=swapping.target == "unique")
-    known = np.flatnonzero(people.areas != _NOBODY)  # the others live outside of what is tabulated
-    inside = people.chosen(known)
-    after = swapping.protect(inside, np.random.default_rng([seed, _SWAPS, 0])).areas
-    moves_to = np.full(len(people.areas) + 1, NO_ENTITY, dtype=np.int64)  # the last one is of people in no household
-    moves_to[known] = np.where(after == inside.areas, NO_ENTITY, numbers[after])
-    tables = {layout.table: layout for layout in layouts if record_file_names(data, layout).value is not None}
-    out = folder / "data"
-    out.mkdir(parents=True)
-    for path in data.iterdir():
-        if path.name.partition(".")[0] not in tables:
-            (out / path.name).symlink_to(path.resolve())
-    for layout in tables.values():
-        _write_moved(data, out / layout.table, layout, moves_to[home] if layout is persons else moves_to[:-1])
-    return out
-
-
 def kinds_around(areas: Areas, kinds: Sequence[AreaKind]) -> list[AreaKind]:
     """The kind with the most areas, of those in which every smallest area lies, and up to two kinds around it."""
     covering = [kind for kind in kinds if not (areas.number_of_run(kind) == NO_ENTITY).any()]
     inner = max(covering, key=lambda kind: len(areas.entities(kind)), default=None)
     return [] if inner is None else [kind for kind in (inner, *inner.around)[:3] if not kind.is_whole]
-
-
-def kinds_nobody_leaves(swapping: Swapping, areas: Areas, kinds: Sequence[AreaKind]) -> set[AreaKind]:
-    """The kinds of area that hold both partners of every exchange, so that swapping changes none of their numbers."""
-    found, reach = kinds_around(areas, kinds), int(np.flatnonzero(swapping.geography)[-1])
-    chain = (found[0], *found[0].around) if found else ()
-    return {kind for place, kind in enumerate(chain) if place >= reach or kind.is_whole}
-
-
-def leaving_share(
-    swapping: Swapping,
-    areas: Areas,
-    kinds: Sequence[AreaKind],
-    people_of: Callable[[AreaKind], Int64s],
-    attacked: tuple[AreaKind, int],
-) -> float:
-    """The share of the attacked area's people whom swapping takes to another inner area: all of it is public.
-
-    `people_of` gives those of each entity of a kind; `attacked` is a kind and a position among its entities.
-    """
-    found = kinds_around(areas, kinds)
-    if not found:
-        return 0.0
-    people, nothing = people_of(found[0]), np.zeros(len(areas.entities(found[0])), dtype=np.int64)
-    parents = [areas.parents(found[0], kind).astype(np.int64) for kind in found[1:]]
-    middle, outer = [*parents, nothing, nothing][:2]
-    leaving = people * swapping.leaving_shares(people, middle, outer)
-    is_inside = areas.parents(found[0], attacked[0]) == attacked[1]
-    return float(leaving[is_inside].sum() / max(people[is_inside].sum(), 1))
 
 
 def _ground(areas_of_pass: Mapping[Pass, Areas], kinds: Sequence[AreaKind]) -> tuple[Int64s, Int64s]:
