@@ -132,13 +132,13 @@ class SparkEngine:
     def prepare(self) -> Mapping[Pass, int]:
         """Fetch the counts. Raises MiscountedRecords if another number of records is counted otherwise.
 
-        Spark itself counts them by part. The records of a specification have no column of parts: the
-        tasks count them by the pass of each area, without looking at atoms.
+        Spark itself counts the rows that it reads by part. The tasks count those that they read by
+        the column of parts or by the pass of each area, without looking at atoms.
         """
         rows, _, kept = self._checked()
         records = self._records
         with self._errors_as_run_failed():
-            if not self._record.fields:
+            if executor.MISFIT in rows.columns:
                 part_column = self._record.part_column
                 rows_of_part = rows.groupBy(part_column).count().collect()
                 records = {
