@@ -6,7 +6,7 @@ from pathlib import Path
 SOURCE = Path(__file__).parents[2] / "src" / "safetab"
 ROOM = SOURCE / "templates"
 READER = SOURCE / "foundation" / "templates.py"
-SCRIPTS = re.compile(r"(site|explorer)/\w+/\w+\.js")
+SCRIPTS = re.compile(r"(site|explorer|shared)/\w+/\w+\.js")
 """Pages name the folders of their scripts."""
 
 

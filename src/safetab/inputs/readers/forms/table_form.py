@@ -106,7 +106,9 @@ class TypedForm(TableForm):
 
     @abstractmethod
     def parts_of(self, path: Path, rows_at_once: int) -> Iterator[Callable[[Sequence[str]], Batches]]:
-        """What reads some columns of each part, by so many rows. Both raise OSError or an ArrowException.
+        """What reads some columns of each part, `rows_at_once` of them in a batch.
+
+        Both raise OSError or an ArrowException.
 
         A part that has another number of rows than the file says must raise too.
         """
