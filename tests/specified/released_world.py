@@ -198,7 +198,7 @@ def released(folder, options=None, text=SPECIFICATION):
     rows = {}
     for each in plan.config.passes:
         written = PassFiles(out, each, plan.config, USUAL_SIZES.measurements)
-        for measured in safetab(plan.levels_of(each), MadeUpCounts(), ledger, 1 << 20, 1):
+        for measured in safetab(plan.levels_of(each), MadeUpCounts(), ledger, USUAL_SIZES, 1):
             for measurements in measured:
                 written.write(measurements)
         written.close()

@@ -35,5 +35,5 @@ HANDED_OUT = {
     "result_tables": "Findings HtmlTable MOST_SHOWN Result Tabular WrittenFiles library listed more_than_shown",
     "safe_csv": "plain_texts safe_text safe_texts",
     "start_up": "address_space_limit control_group_limit end_interrupted reserve_little why_too_little",
-    "templates": "page_script template template_texts",
+    "templates": "is_template page_script template template_texts",
 }

@@ -15,6 +15,11 @@ def template(name: str) -> str:
     return (_ROOM / name).read_text(encoding="utf-8")
 
 
+def is_template(name: str) -> bool:
+    """Whether the room has a template at this path."""
+    return (_ROOM / name).is_file()
+
+
 def template_texts(name: str) -> Mapping[str, Any]:
     """The texts and words of a TOML file, by its path in the room."""
     return tomllib.loads(template(name))

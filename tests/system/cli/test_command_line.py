@@ -14,7 +14,7 @@ import safetab
 from tests.cases import cases_of
 from tests.commands import cli, done, invalid, raising, refused
 from tests.conftest import SHARED, SMALL_EXAMPLE
-from tests.inside import plan_of_files, planner_module
+from tests.inside import plan_of_files, public_files_module
 from tests.worlds.people import no_budgets_but, write_random_world
 from tests.worlds.world import World
 
@@ -109,7 +109,7 @@ def test_wrong_usage_is_exit_2(arguments):
 
 
 def test_ctrl_c_is_exit_130(monkeypatch):
-    monkeypatch.setattr(planner_module, "plan_of_files", raising(KeyboardInterrupt))
+    monkeypatch.setattr(public_files_module, "plan_of_files", raising(KeyboardInterrupt))
     refused("plan", *SMALL, code=130)
 
 

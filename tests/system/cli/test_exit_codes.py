@@ -16,7 +16,7 @@ from tests.inside import (
     ConfidentialLog,
     locked_folder_module,
     output_folder_module,
-    planner_module,
+    public_files_module,
     run_module,
     standard_streams_module,
 )
@@ -83,7 +83,7 @@ def test_the_exit_code_tells_the_signal(name, code):
     patch = f"""
 import signal
 signal.signal(signal.{name}, signal.default_int_handler if {name!r} == "SIGINT" else signal.SIG_DFL)  # nohup ignores it
-{patched(planner_module.__name__, "plan_of_files", f"lambda *_: signal.raise_signal(signal.{name})")}
+{patched(public_files_module.__name__, "plan_of_files", f"lambda *_: signal.raise_signal(signal.{name})")}
 """
     ended = program(patch, "plan", *SMALL)
     assert (ended.returncode, ended.stdout, "Traceback" in ended.stderr) == (code, "", False)
@@ -170,7 +170,7 @@ def test_ctrl_c_at_start_is_130_whatever_python_was_told(options, tmp_path):
     ),
 )
 def test_an_error_of_any_kind_is_a_sentence(error, words):
-    patch = f"def fail(*_): raise {error}" + patched(planner_module.__name__, "plan_of_files", "fail")
+    patch = f"def fail(*_): raise {error}" + patched(public_files_module.__name__, "plan_of_files", "fail")
     ended = program(patch, "plan", *SMALL)
     assert ended.returncode == 3
     assert ended.stderr.startswith(f"The run failed: {words}")

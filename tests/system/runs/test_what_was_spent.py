@@ -24,7 +24,7 @@ from tests.inside import (
     functions_demo_module,
     output_folder_module,
     people_accounts_module,
-    planner_module,
+    public_files_module,
     run_files,
     run_module,
     write_demo_census,
@@ -39,7 +39,7 @@ MOMENTS = {
     "while it is written": (output_folder_module, "_settle"),
     "in a worker": (PassFiles, "write"),
     "of a check": (OutputChecks, "of_remaining_files"),
-    "while it plans": (planner_module, "plan_of_files"),
+    "while it plans": (public_files_module, "plan_of_files"),
     "once a limit is set": (people_accounts_module, "_warnings"),
 }
 FAULTS = {

@@ -14,6 +14,7 @@ from tests.inside import (
     TAKEN_TO_BE_PUBLIC,
     US,
     AddressedBits,
+    BatchSizes,
     ExactCounts,
     GroupUniverse,
     Ledger,
@@ -152,7 +153,7 @@ def test_every_group_is_published_in_the_finest_shape_even_if_it_is_empty(at_onc
     for level in inputs.plan.levels:
         finest, everyone = level.family.finest, np.arange(level.universe.size)
         ledger = Ledger(inputs.plan.config.budgets, AddressedBits(bytes(32)))
-        found = list(tabulate_level(level, engine, ledger, at_once))
+        found = list(tabulate_level(level, engine, ledger, BatchSizes(groups=at_once)))
         assert [(event.stage, event.cost) for event in ledger.events] == [(Stage.STAGE_2, level.design.budget)]
         assert np.array_equal(np.concatenate([each.indices for each in found]), everyone)
         for each in found:

@@ -6,6 +6,7 @@ from fractions import Fraction
 
 from safetab.apps.website.level_rows import MeasuredTable
 from safetab.core.privacy.calibration import Stage
+from safetab.foundation.templates import is_template
 from safetab.model.census.area_levels import AreaLevel
 from safetab.release.estimates.noise import far_threshold
 from safetab.release.estimates.noisy_number import most_if_suppressed, reason_of
@@ -20,11 +21,18 @@ def noise_of_level(number: int, universe: Universe, confidence: Fraction) -> dic
     threshold = level.suppression_threshold
     known: dict[str, object] = {}
     for stage, measured in level.stages.items():
-        name = measured.noise.mechanism.removeprefix("discrete_")
+        name = _noise_in_pages(measured.noise.mechanism)
         known[stage.name] = [name, float(measured.noise.parameter)]  # a float only describes published numbers
     if threshold is not None and Stage.STAGE_2 in level.stages:
         known["far"] = [far_threshold(level.noise(Stage.STAGE_2), threshold, draws, confidence) for draws in (1, 2)]
     return known
+
+
+def _noise_in_pages(mechanism: str) -> str:
+    """The noise as the scripts of pages name it. Raises KeyError if none of them computes with it."""
+    if not is_template(f"shared/noise/{mechanism}.js"):
+        raise KeyError(mechanism)
+    return mechanism.removeprefix("discrete_")
 
 
 def is_selected(table: MeasuredTable, universe: Universe) -> bool:
