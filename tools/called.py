@@ -71,14 +71,19 @@ def write(tests: Path) -> None:
     name = tests.relative_to(PROJECT).as_posix()
     MAP.mkdir(parents=True, exist_ok=True)
     told = {"tests": name, "seconds": round(calls.seconds, 2), "functions": calls.functions()}
-    (MAP / f"{name.replace('/', '.')}.json").write_text(json.dumps(told, indent=1), encoding="utf-8")
+    (MAP / f"{name.replace('/', '.')}.json").write_text(
+        json.dumps(told, indent=1), encoding="utf-8"
+    )
     calls.begin()
 
 
 def test_files() -> list[dict[str, Any]]:
     """The map, the cheapest files of tests first; empty if none was made."""
     told = [json.loads(path.read_text(encoding="utf-8")) for path in MAP.glob("*.json")]
-    return sorted((each for each in told if (PROJECT / each["tests"]).exists()), key=lambda each: each["seconds"])
+    return sorted(
+        (each for each in told if (PROJECT / each["tests"]).exists()),
+        key=lambda each: each["seconds"],
+    )
 
 
 def main() -> int:

@@ -23,7 +23,7 @@ OWN_FACE = {PACKAGE}
 """Rooms whose face is `__all__`: what users import. A name that they alone hand on is in no other face."""
 USERS = ("tests", "tools")
 """Folders with programs that use the program's names."""
-WIDTH = 120
+WIDTH = 100
 
 Name = tuple[str, str]
 """A module and a name in it."""
@@ -77,7 +77,9 @@ def _defined_by(statement: ast.stmt) -> Iterator[str]:
         targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
         for target in targets:
             yield from (
-                each.id for each in ast.walk(target) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)
+                each.id
+                for each in ast.walk(target)
+                if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)
             )
     elif isinstance(statement, (ast.If, ast.Try)):
         for inner in statement.body:
@@ -139,7 +141,8 @@ def handed_out(modules: Mapping[str, Module]) -> dict[str, dict[str, str]]:
             module = owner.removeprefix(room).removeprefix(".")
             wanted.setdefault(room, {}).setdefault(module, set()).add(name)
     return {
-        room: {module: " ".join(sorted(faces[module])) for module in sorted(faces)} for room, faces in wanted.items()
+        room: {module: " ".join(sorted(faces[module])) for module in sorted(faces)}
+        for room, faces in wanted.items()
     }
 
 
@@ -156,21 +159,32 @@ def faces(modules: Mapping[str, Module]) -> dict[str, dict[str, str]]:
 def differences(modules: Mapping[str, Module]) -> list[str]:
     """Names that other rooms use and no face lists, and those that a face lists and no other room uses."""
     used, listed = (_flat(each) for each in (handed_out(modules), faces(modules)))
-    missing = [f"{name} is used by another room, and the face of its room doesn't list it." for name in used - listed]
-    needless = [f"{name} is listed in the face of its room, and no other room uses it." for name in listed - used]
+    missing = [
+        f"{name} is used by another room, and the face of its room doesn't list it."
+        for name in used - listed
+    ]
+    needless = [
+        f"{name} is listed in the face of its room, and no other room uses it."
+        for name in listed - used
+    ]
     return sorted(missing + needless)
 
 
 def _flat(each: Mapping[str, Mapping[str, str]]) -> set[str]:
     return {
-        f"{room}.{module}: {name}" for room, names in each.items() for module in names for name in names[module].split()
+        f"{room}.{module}: {name}"
+        for room, names in each.items()
+        for module in names
+        for name in names[module].split()
     }
 
 
 def used_by_nobody(modules: Mapping[str, Module], elsewhere: set[Name]) -> list[str]:
     """Public names that no other module of the program uses, nor anybody elsewhere: they should begin with _."""
     used = set(uses_in(modules)) | elsewhere
-    return sorted(f"{owner}: {name}" for owner, name in public_names(modules) if (owner, name) not in used)
+    return sorted(
+        f"{owner}: {name}" for owner, name in public_names(modules) if (owner, name) not in used
+    )
 
 
 def public_names(modules: Mapping[str, Module]) -> list[Name]:
@@ -178,7 +192,10 @@ def public_names(modules: Mapping[str, Module]) -> list[Name]:
         (owner, name)
         for owner, module in modules.items()
         for name, statement in module.defined.items()
-        if not name.startswith("_") and name != FACE and owner not in OWN_FACE and not _is_command(statement)
+        if not name.startswith("_")
+        and name != FACE
+        and owner not in OWN_FACE
+        and not _is_command(statement)
     ]
 
 
@@ -198,9 +215,13 @@ def used_elsewhere(modules: Mapping[str, Module], project: Path = PROJECT) -> se
             if module in inside.MODULES:
                 used.add((f"{PACKAGE}.{inside.MODULES[module]}", name))
     named = {
-        word for path in project.glob("docs/**/*.md") for word in re.findall(r"[`.](\w+)`", path.read_text("utf-8"))
+        word
+        for path in project.glob("docs/**/*.md")
+        for word in re.findall(r"[`.](\w+)`", path.read_text("utf-8"))
     }
-    return {(str(owner), name) for owner, name in used} | {each for each in public_names(modules) if each[1] in named}
+    return {(str(owner), name) for owner, name in used} | {
+        each for each in public_names(modules) if each[1] in named
+    }
 
 
 def arrows(modules: Mapping[str, Module]) -> set[tuple[str, str]]:
@@ -246,9 +267,15 @@ def main() -> int:
         modules = read_modules(source)
     rooms = {room_of(module) for module in modules}
     public = public_names(modules)
-    crossing = sum(len(names.split()) for face in faces(modules).values() for names in face.values())
-    print(f"{len(modules)} modules in {len(rooms)} rooms with {len(arrows(modules))} arrows between them.")
-    print(f"{len(public)} public names: {crossing} are handed out, {len(public) - crossing} are private to a room.")
+    crossing = sum(
+        len(names.split()) for face in faces(modules).values() for names in face.values()
+    )
+    print(
+        f"{len(modules)} modules in {len(rooms)} rooms with {len(arrows(modules))} arrows between them."
+    )
+    print(
+        f"{len(public)} public names: {crossing} are handed out, {len(public) - crossing} are private to a room."
+    )
     wrong = [*differences(modules), *used_by_nobody(modules, used_elsewhere(modules))]
     print(*wrong, sep="\n")
     return int(bool(wrong))

@@ -19,7 +19,9 @@ def changed(since: str) -> set[str]:
 
 
 def _git(*words: str) -> list[str]:
-    return subprocess.run(["git", *words], cwd=PROJECT, capture_output=True, text=True, check=True).stdout.splitlines()
+    return subprocess.run(
+        ["git", *words], cwd=PROJECT, capture_output=True, text=True, check=True
+    ).stdout.splitlines()
 
 
 def touched(paths: set[str]) -> list[str]:
@@ -27,13 +29,20 @@ def touched(paths: set[str]) -> list[str]:
     prefix = f"{SOURCE.relative_to(PROJECT).as_posix()}/"
     modules = {path.removeprefix(prefix) for path in paths if path.startswith(prefix)}
     calling = {each["tests"] for each in test_files() if modules & each["functions"].keys()}
-    own = {path for path in paths if path.startswith("tests/") and path.rpartition("/")[2].startswith("test_")}
+    own = {
+        path
+        for path in paths
+        if path.startswith("tests/") and path.rpartition("/")[2].startswith("test_")
+    }
     return sorted(calling | {path for path in own if (PROJECT / path).exists()})
 
 
 def main() -> None:
     if not test_files():
-        print("There is no map of the tests yet: `python -m tools.called` writes it. All tests run.", file=sys.stderr)
+        print(
+            "There is no map of the tests yet: `python -m tools.called` writes it. All tests run.",
+            file=sys.stderr,
+        )
         print("tests")
         return
     print("\n".join(touched(changed(*sys.argv[1:2] or ["HEAD"]))))

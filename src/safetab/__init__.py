@@ -40,7 +40,13 @@ if TYPE_CHECKING:
     from safetab.apps.compare.compare import ComparisonSummary
     from safetab.apps.compare.written_tables import OpenedComparison
     from safetab.apps.website.write_site import SiteSummary
-    from safetab.cli.functions.curator import blocks_with_units, check_spend_log, convert, merge_spend_logs, spend
+    from safetab.cli.functions.curator import (
+        blocks_with_units,
+        check_spend_log,
+        convert,
+        merge_spend_logs,
+        spend,
+    )
     from safetab.cli.functions.demo import demo
     from safetab.cli.functions.documentation import docs
     from safetab.cli.functions.made_up import MadeUp, new, synthesize
@@ -52,12 +58,25 @@ if TYPE_CHECKING:
     from safetab.release.estimates.estimate import Absence, Difference, Estimate
     from safetab.release.estimates.open_release import Release
     from safetab.release.estimates.ratio import Ratio
-    from safetab.release.estimates.results import Answers, Areas, Found, Groups, GroupTable, Statuses
+    from safetab.release.estimates.results import (
+        Answers,
+        Areas,
+        Found,
+        Groups,
+        GroupTable,
+        Statuses,
+    )
     from safetab.release.files.checks.verification import Verification
     from safetab.release.files.official.write_official import OfficialSummary
     from safetab.release.report.pages import report
     from safetab.runs.declared_options import DeclaredOption
-    from safetab.runs.given_options import GivenAccuracy, GivenCompare, GivenRerelease, GivenRun, GivenValidate
+    from safetab.runs.given_options import (
+        GivenAccuracy,
+        GivenCompare,
+        GivenRerelease,
+        GivenRun,
+        GivenValidate,
+    )
     from safetab.runs.options import RunOptions
     from safetab.runs.rerelease import RereleaseSummary
     from safetab.runs.run import RunSummary
@@ -83,7 +102,13 @@ _LATE = {
     "apps.compare.compare": ("ComparisonSummary",),
     "apps.compare.written_tables": ("OpenedComparison",),
     "apps.website.write_site": ("SiteSummary",),
-    "cli.functions.curator": ("blocks_with_units", "check_spend_log", "convert", "merge_spend_logs", "spend"),
+    "cli.functions.curator": (
+        "blocks_with_units",
+        "check_spend_log",
+        "convert",
+        "merge_spend_logs",
+        "spend",
+    ),
     "cli.functions.demo": ("demo",),
     "cli.functions.documentation": ("docs",),
     "cli.functions.made_up": ("MadeUp", "new", "synthesize"),
@@ -112,7 +137,10 @@ _OLD = {"assess": "accuracy"}
 @shows(VALIDATE)
 @python_function
 def validate(
-    parameters: str | Path, data: str | Path, options: RunOptions | None = None, **given: Unpack[GivenValidate]
+    parameters: str | Path,
+    data: str | Path,
+    options: RunOptions | None = None,
+    **given: Unpack[GivenValidate],
 ) -> Findings:
     """Check all inputs, every record included, as the command `safetab validate` does.
 
@@ -130,11 +158,15 @@ def validate(
     from safetab.foundation.result_tables import Findings
     from safetab.runs.inputs import validate_files
 
-    return Findings(validate_files(Path(parameters), Path(data), _options(VALIDATE, options, given)))
+    return Findings(
+        validate_files(Path(parameters), Path(data), _options(VALIDATE, options, given))
+    )
 
 
 @python_function
-def plan(parameters: str | Path, data: str | Path | None = None, totals: str | Path | None = None) -> RunPlan:
+def plan(
+    parameters: str | Path, data: str | Path | None = None, totals: str | Path | None = None
+) -> RunPlan:
     """What a run would measure, with how much noise, at what cost; opens no record file.
 
     Returns the plan, which prints as tables. Raises `safetab.InvalidInput`, with every finding,
@@ -152,7 +184,9 @@ def plan(parameters: str | Path, data: str | Path | None = None, totals: str | P
     from safetab.inputs.public_files import plan_of_files
     from safetab.runs.inputs import given_totals
 
-    read = Path(parameters) / "DATA" if data is None else Path(data)  # a specification reads nothing there
+    read = (
+        Path(parameters) / "DATA" if data is None else Path(data)
+    )  # a specification reads nothing there
     given = None if totals is None else given_totals(Path(totals), read)
     return plan_of_files(parameters, read, given).require()
 
@@ -213,7 +247,9 @@ def rerelease(
     from safetab.runs.rerelease import RereleaseRequest, rerelease_files
 
     request = RereleaseRequest.of(geography, **given)
-    return rerelease_files(whole_path(Path(out)), whole_path(Path(new)), request, overwrite=overwrite)
+    return rerelease_files(
+        whole_path(Path(out)), whole_path(Path(new)), request, overwrite=overwrite
+    )
 
 
 @python_function
@@ -236,7 +272,11 @@ def open_release(path: str | Path) -> Release:
 
 @python_function
 def export(
-    path: str | Path, folder: str | Path, *, form: Literal["tidy", "census"] = "tidy", overwrite: bool = False
+    path: str | Path,
+    folder: str | Path,
+    *,
+    form: Literal["tidy", "census"] = "tidy",
+    overwrite: bool = False,
 ) -> dict[str, int]:
     """Write a release as CSV files, as the command `safetab export` does.
 
@@ -348,7 +388,9 @@ def open_comparison(path: str | Path) -> OpenedComparison:
     return opened(Path(path))
 
 
-def _options(declared: Iterable[DeclaredOption], options: RunOptions | None, given: Mapping[str, object]) -> RunOptions:
+def _options(
+    declared: Iterable[DeclaredOption], options: RunOptions | None, given: Mapping[str, object]
+) -> RunOptions:
     from safetab.runs.options import RunOptions
 
     if options is not None and given:

@@ -67,7 +67,11 @@ def write_cef(census: Path, out: Path) -> None:
     (data / "reader.ini").write_text(_INI)
     (data / "SYNTHETIC").write_text("The people in this folder do not exist.\n")
     shutil.copy(census / "data" / "geography-names.txt", data)
-    geography = pq.read_table(census / "data" / "GRF-C.parquet") if _is_one(census) else _parts(census, "GRF-C")
+    geography = (
+        pq.read_table(census / "data" / "GRF-C.parquet")
+        if _is_one(census)
+        else _parts(census, "GRF-C")
+    )
     blocks = np.sort(_block_of(geography))
     for state in np.unique(blocks // 10**13).tolist():
         of_state = geography.filter(pa.array(_numbers(geography, "TABBLKST") == state))
@@ -94,13 +98,24 @@ def write_state(people: dict[str, Numbers], state: int, folder: Path) -> None:
         "RELSHIP": np.where(people["HOUSEHOLDER"] == 1, 20, np.where(in_quarters, 38, 36)),
     }  # fmt: skip
     _write(folder / f"CEF20_PER_{state:02d}.txt", [persons], PERSON)
-    _write(folder / f"CEF20_UNIT_{state:02d}.txt", [units | {"BCUSTATEFP": units["VERSION"] * 0 + state}], UNIT)
+    _write(
+        folder / f"CEF20_UNIT_{state:02d}.txt",
+        [units | {"BCUSTATEFP": units["VERSION"] * 0 + state}],
+        UNIT,
+    )
     kinds = {"UNIT": units["RTYPE"] == 2, "PER": ~in_quarters}
     counts = {"BCUSTATEFP": state, "VERSION": 1}
     for kind, is_housing in kinds.items():
         counts[f"COUNT_{kind}"] = len(is_housing)
-        counts[f"COUNT_{kind}_HU"], counts[f"COUNT_{kind}_GQ"] = int(is_housing.sum()), int((~is_housing).sum())
-    _write(folder / f"CEF20_CNT_{state:02d}.txt", [{name: np.array([one]) for name, one in counts.items()}], COUNTS)
+        counts[f"COUNT_{kind}_HU"], counts[f"COUNT_{kind}_GQ"] = (
+            int(is_housing.sum()),
+            int((~is_housing).sum()),
+        )
+    _write(
+        folder / f"CEF20_CNT_{state:02d}.txt",
+        [{name: np.array([one]) for name, one in counts.items()}],
+        COUNTS,
+    )
 
 
 def _units(people: dict[str, Numbers]) -> tuple[Numbers, dict[str, Numbers]]:
@@ -109,7 +124,10 @@ def _units(people: dict[str, Numbers]) -> tuple[Numbers, dict[str, Numbers]]:
     householders = np.bincount(block_of, weights=people["HOUSEHOLDER"]).astype(np.int64)
     units_of_block = np.maximum(householders, 1)
     first_unit, first_person = np.cumsum(units_of_block) - units_of_block, np.cumsum(sizes) - sizes
-    unit_of = first_unit[block_of] + (np.arange(len(block_of)) - first_person[block_of]) % units_of_block[block_of]
+    unit_of = (
+        first_unit[block_of]
+        + (np.arange(len(block_of)) - first_person[block_of]) % units_of_block[block_of]
+    )
     number = int(units_of_block.sum())
     rtype = np.full(number, 2)
     rtype[first_unit[householders == 0]] = 4
@@ -131,14 +149,20 @@ def _units(people: dict[str, Numbers]) -> tuple[Numbers, dict[str, Numbers]]:
 def _write(path: Path, parts: Iterable[dict[str, Numbers]], layout: LineLayout) -> None:
     with path.open("ab") as file:
         for part in parts:
-            lines = np.full((len(next(iter(part.values()))), layout.width + 1), ord(" "), dtype=np.uint8)
+            lines = np.full(
+                (len(next(iter(part.values()))), layout.width + 1), ord(" "), dtype=np.uint8
+            )
             lines[:, -1] = ord("\n")
             for field in layout.fields:
-                _put(part[field.name], lines, field.first, field.end, may_be_blank=field.may_be_blank)
+                _put(
+                    part[field.name], lines, field.first, field.end, may_be_blank=field.may_be_blank
+                )
             file.write(lines.tobytes())
 
 
-def _put(numbers: Numbers, lines: NDArray[np.uint8], first: int, end: int, *, may_be_blank: bool) -> None:
+def _put(
+    numbers: Numbers, lines: NDArray[np.uint8], first: int, end: int, *, may_be_blank: bool
+) -> None:
     """Digits on the right, blanks in front; blanks alone for no number."""
     rest = numbers.copy()
     for place in range(end - 1, first - 1, -1):
@@ -149,20 +173,28 @@ def _put(numbers: Numbers, lines: NDArray[np.uint8], first: int, end: int, *, ma
 
 def _write_geography(of_state: pa.Table, blocks: Numbers, path: Path) -> None:
     oids = _FIRST_OID + np.searchsorted(blocks, _block_of(of_state))
-    columns = [_numbers(of_state, name).tolist() for name in (*_BLOCK_COLUMNS, "PLACEFP", "AIANNHCE")]
-    header = "|".join([*_BLOCK_COLUMNS, *(f"OTHER{n}" for n in range(69)), "PLACEFP", "AIANNHCE", "OIDTABBLK"])
+    columns = [
+        _numbers(of_state, name).tolist() for name in (*_BLOCK_COLUMNS, "PLACEFP", "AIANNHCE")
+    ]
+    header = "|".join(
+        [*_BLOCK_COLUMNS, *(f"OTHER{n}" for n in range(69)), "PLACEFP", "AIANNHCE", "OIDTABBLK"]
+    )
     others = "|" * 70
     with path.open("w") as file:
         file.write(header + "\n")
         for row in zip(*columns, oids.tolist(), strict=True):
             state, county, tract, block, place, aiannh, oid = row
-            file.write(f"{state:02d}|{county:03d}|{tract:06d}|{block:04d}{others}{place:05d}|{aiannh:04d}|{oid}\n")
+            file.write(
+                f"{state:02d}|{county:03d}|{tract:06d}|{block:04d}{others}{place:05d}|{aiannh:04d}|{oid}\n"
+            )
 
 
 def _people(table: pa.Table, blocks: Numbers) -> dict[str, Numbers]:
     columns = {name: _numbers(table, name) for name in (*_CODES, "QSEX", "QAGE", "CENRACE")}
     columns["QSPAN"] = np.where(columns["QSPAN"] > 8999, 9950, columns["QSPAN"])
-    columns["HOUSEHOLDER"] = np.array([value == "True" for value in table["HOUSEHOLDER"].to_pylist()]).astype(np.int64)
+    columns["HOUSEHOLDER"] = np.array(
+        [value == "True" for value in table["HOUSEHOLDER"].to_pylist()]
+    ).astype(np.int64)
     columns["block"] = np.searchsorted(blocks, _block_of(table))
     return columns
 
@@ -183,7 +215,9 @@ def _is_one(census: Path) -> bool:
 
 
 def _parts(census: Path, table: str) -> pa.Table:
-    return pa.concat_tables([pq.read_table(path) for path in sorted((census / "data" / table).glob("*.parquet"))])
+    return pa.concat_tables(
+        [pq.read_table(path) for path in sorted((census / "data" / table).glob("*.parquet"))]
+    )
 
 
 if __name__ == "__main__":

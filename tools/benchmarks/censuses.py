@@ -34,7 +34,9 @@ class Census:
         if not out.exists():
             folder.mkdir(parents=True, exist_ok=True)
             print(f"making {out.name}", flush=True)
-            measured_safetab("synthesize", out, "--people", self.people, "--threads", THREADS, *self._options)
+            measured_safetab(
+                "synthesize", out, "--people", self.people, "--threads", THREADS, *self._options
+            )
         return out
 
     @property

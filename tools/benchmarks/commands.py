@@ -37,14 +37,18 @@ def measured(arguments: list[str], **environment: str) -> Ended:
     _take_orphans()
     with tempfile.TemporaryFile() as printed, tempfile.TemporaryFile() as errors:
         started = time.perf_counter()
-        process = subprocess.Popen(arguments, stdout=printed, stderr=errors, env={**os.environ, **environment})
+        process = subprocess.Popen(
+            arguments, stdout=printed, stderr=errors, env={**os.environ, **environment}
+        )
         _, status, usage = os.wait4(process.pid, 0)
         wall_seconds = time.perf_counter() - started
         process.returncode = os.waitstatus_to_exitcode(status)
         cpu_seconds = usage.ru_utime + usage.ru_stime + _cpu_seconds_of_orphans()
         if process.returncode:
             errors.seek(0)
-            raise RuntimeError(f"{arguments} ended with {process.returncode}:\n{errors.read().decode()}")
+            raise RuntimeError(
+                f"{arguments} ended with {process.returncode}:\n{errors.read().decode()}"
+            )
         printed.seek(0)
         cost = Cost(cpu_seconds, wall_seconds, usage.ru_maxrss * 1024)
         return Ended(cost, printed.read().decode())
@@ -70,4 +74,6 @@ def measured_safetab(*arguments: str | Path | int) -> Ended:
 
 
 def measured_program(module: str, *arguments: str | Path, **environment: str) -> Ended:
-    return measured([sys.executable, "-m", f"tools.benchmarks.{module}", *map(str, arguments)], **environment)
+    return measured(
+        [sys.executable, "-m", f"tools.benchmarks.{module}", *map(str, arguments)], **environment
+    )

@@ -8,7 +8,13 @@ from pathlib import Path
 
 import polars as pl
 
-from tools.benchmarks.counting_tables import CHECK_PRIME, CODE_COLUMNS, CountingTables, LevelTables, added
+from tools.benchmarks.counting_tables import (
+    CHECK_PRIME,
+    CODE_COLUMNS,
+    CountingTables,
+    LevelTables,
+    added,
+)
 
 GROUP = ["entity", "iteration"]
 
@@ -26,18 +32,26 @@ def encoded_persons(tables: CountingTables, data: Path) -> pl.DataFrame:
     numbered = pl.from_arrow(tables.numbered(distinct.to_arrow()))
     assert isinstance(numbered, pl.DataFrame)
     numbered = numbered.with_columns(pl.col(column).cast(pl.String) for column in CODE_COLUMNS)
-    encoded = persons.join(numbered.lazy(), on=list(CODE_COLUMNS)).select("block", "pattern", "sex", "age")
+    encoded = persons.join(numbered.lazy(), on=list(CODE_COLUMNS)).select(
+        "block", "pattern", "sex", "age"
+    )
     return encoded.collect(engine="streaming")
 
 
 def count_level(encoded: pl.DataFrame, level: LevelTables) -> tuple[int, ...]:
-    blocks, lists = (pl.from_arrow(table) for table in (level.entity_of_block, level.iterations_of_codes))
+    blocks, lists = (
+        pl.from_arrow(table) for table in (level.entity_of_block, level.iterations_of_codes)
+    )
     assert isinstance(blocks, pl.DataFrame)
     assert isinstance(lists, pl.DataFrame)
     groups = encoded.lazy().join(blocks.lazy(), on="block").join(lists.lazy(), on="pattern")
     totals = groups.group_by(GROUP).agg(pl.len().alias("persons")).collect(engine="streaming")
     large = totals.lazy().filter(pl.col("persons") >= level.first_threshold).select(GROUP)
-    cells = groups.join(large, on=GROUP, how="semi").group_by([*GROUP, "sex", "age"]).agg(pl.len().alias("persons"))
+    cells = (
+        groups.join(large, on=GROUP, how="semi")
+        .group_by([*GROUP, "sex", "age"])
+        .agg(pl.len().alias("persons"))
+    )
     return (*sums_of(totals), *sums_of(cells.collect(engine="streaming")))
 
 

@@ -13,7 +13,13 @@ from pathlib import Path
 import duckdb
 
 from tools.benchmarks.censuses import THREADS
-from tools.benchmarks.counting_tables import CHECK_PRIME, CODE_COLUMNS, CountingTables, LevelTables, added
+from tools.benchmarks.counting_tables import (
+    CHECK_PRIME,
+    CODE_COLUMNS,
+    CountingTables,
+    LevelTables,
+    added,
+)
 from tools.benchmarks.plain_reading import person_source
 
 BLOCK = "CAST(TABBLKST || TABBLKCOU || TABTRACTCE || TABBLK AS BIGINT)"
@@ -48,7 +54,9 @@ def count_level(database: duckdb.DuckDBPyConnection, level: LevelTables) -> tupl
         " USING (entity, iteration) GROUP BY entity, iteration, sex, age"
     )
     return tuple(
-        number for table in ("totals", "cells") for number in database.sql(f"SELECT {SUMS} FROM {table}").fetchall()[0]
+        number
+        for table in ("totals", "cells")
+        for number in database.sql(f"SELECT {SUMS} FROM {table}").fetchall()[0]
     )
 
 

@@ -57,7 +57,9 @@ class CountingTables:
             yield LevelTables(
                 geography.label,
                 plan.design.thresholds.first,
-                pa.table({"block": blocks.smallest[is_somewhere], "entity": entities[is_somewhere]}),
+                pa.table(
+                    {"block": blocks.smallest[is_somewhere], "entity": entities[is_somewhere]}
+                ),
                 self._iterations_of_codes(plan),
             )
 
@@ -68,7 +70,10 @@ class CountingTables:
             plan.level.geography.kind,
             most_answers=self._files.config.most_answers,
         )
-        lists = [iteration_map.iterations_of(list(races), ethnicity) for races, ethnicity in self._patterns]
+        lists = [
+            iteration_map.iterations_of(list(races), ethnicity)
+            for races, ethnicity in self._patterns
+        ]
         patterns = np.repeat(np.arange(len(lists), dtype=np.int32), [len(codes) for codes in lists])
         codes = np.array([int(code) for of_pattern in lists for code in of_pattern], dtype=np.int32)
         return pa.table({"pattern": patterns, "iteration": codes})
@@ -77,4 +82,6 @@ class CountingTables:
 def added(of_geography: dict[str, list[int]], geography: str, sums: tuple[int, ...]) -> None:
     """Regional and Detailed groups of a geography level are compared together: a table t1 doesn't tell them apart."""
     before = of_geography.get(geography, [0] * len(sums))
-    of_geography[geography] = [first + int(second) for first, second in zip(before, sums, strict=True)]
+    of_geography[geography] = [
+        first + int(second) for first, second in zip(before, sums, strict=True)
+    ]

@@ -38,13 +38,22 @@ def main(path: Path) -> None:
     tract = release.totals(group="4015", level="tract").largest(1)[0].counted[0].entity
     timed(f"total of {tract.name}", lambda: release.total(tract.name, "Mexican"))
     timed("table", lambda: str(release.table(county, "Mexican")))
-    timed("an absent number", lambda: isinstance(release.total(tract, "Maori", kind="alone"), Absence))
+    timed(
+        "an absent number", lambda: isinstance(release.total(tract, "Maori", kind="alone"), Absence)
+    )
     timed("a name that is not there", lambda: _missing(release))
-    total = timed("sum over all counties", lambda: release.sum([release.totals(group="Mexican", level="county")]))
+    total = timed(
+        "sum over all counties",
+        lambda: release.sum([release.totals(group="Mexican", level="county")]),
+    )
     timed("its margin", lambda: total.margin_of_error)
     timed("its combined margin", lambda: total.combined and total.combined.margin_of_error)
     print(total)
-    timed("sum over all tracts", lambda: release.sum([release.totals(group="Mexican", level="tract")]), 2)
+    timed(
+        "sum over all tracts",
+        lambda: release.sum([release.totals(group="Mexican", level="tract")]),
+        2,
+    )
 
 
 def _missing(release: object) -> str:

@@ -23,15 +23,33 @@ OPENING = {
 CHANGES = (
     {
         "Budget of County, Detailed": ("0.2", "0.3", "0.0171", "1.5", "0.159"),
-        "Target margin of error of County, Detailed, persons; sets the budget": ("5", "40", "7", "300", "11"),
-        "Threshold for sex by 4 ages, County, Detailed, persons": ("500", "900", "50", "600", "971"),
+        "Target margin of error of County, Detailed, persons; sets the budget": (
+            "5",
+            "40",
+            "7",
+            "300",
+            "11",
+        ),
+        "Threshold for sex by 4 ages, County, Detailed, persons": (
+            "500",
+            "900",
+            "50",
+            "600",
+            "971",
+        ),
         "Share of each budget for stage 1, gamma": ("0.2", "0.3", "0.05", "0.5", "0.1"),
         "Chance that an empty group is suppressed": ("0.99", "0.999999", "0.5", "0.9", "0.9999"),
         "Most race codes counted for a person": ("3", "1", "5", "2", "8"),
     },
     {
         "Budget of County, Detailed, tenure": ("0.2", "0.3", "0.0171", "1.5", "0.142869"),
-        "Threshold for tenure in 3 cells, County, Detailed, tenure, people": ("500", "900", "50", "600", "971"),
+        "Threshold for tenure in 3 cells, County, Detailed, tenure, people": (
+            "500",
+            "900",
+            "50",
+            "600",
+            "971",
+        ),
         "Most race codes counted for a household": ("3", "1", "5", "2", "8"),
     },
 )
@@ -47,7 +65,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         file = Path(folder) / "explorer.html"
         write_explorer(ExplorerRequest(file))
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        browser = playwright.chromium.launch(
+            executable_path=shutil.which("chromium"), args=["--no-sandbox"]
+        )
         page = browser.new_page(viewport={"width": 1440, "height": 900})
         page.goto(file.as_uri())
         ticks = page.context.new_cdp_session(page)
@@ -55,7 +75,10 @@ def main() -> None:
         for product, changes in enumerate(CHANGES):
             page.evaluate("number => window.explorer.show(number)", product)
             page.wait_for_timeout(1000)
-            first = {label.format(unit=("persons", "households")[product]): values for label, values in OPENING.items()}
+            first = {
+                label.format(unit=("persons", "households")[product]): values
+                for label, values in OPENING.items()
+            }
             _print_costs(ticks, page, first)
             page.locator("#more-button").click()
             _print_costs(ticks, page, changes)
@@ -68,7 +91,9 @@ def _print_costs(ticks: CDPSession, page: Page, changes: Mapping[str, Sequence[s
     for label, values in changes.items():
         costs = [_cost(ticks, _typing(page, label, value), page) for value in values]
         answers, all_drawn = zip(*costs, strict=True)
-        print(f"{label:70} {min(answers):6.1f} to {max(answers):6.1f} ms CPU; everything {max(all_drawn):6.1f}")
+        print(
+            f"{label:70} {min(answers):6.1f} to {max(answers):6.1f} ms CPU; everything {max(all_drawn):6.1f}"
+        )
 
 
 def _typing(page: Page, label: str, value: str) -> Callable[[], object]:
@@ -89,8 +114,13 @@ def _cost(ticks: CDPSession, act: Callable[[], object], page: Page) -> tuple[flo
 
 
 def _busy_seconds(ticks: CDPSession) -> float:
-    metrics = {metric["name"]: metric["value"] for metric in ticks.send("Performance.getMetrics")["metrics"]}
-    return sum(metrics[name] for name in ("ScriptDuration", "LayoutDuration", "RecalcStyleDuration"))
+    metrics = {
+        metric["name"]: metric["value"]
+        for metric in ticks.send("Performance.getMetrics")["metrics"]
+    }
+    return sum(
+        metrics[name] for name in ("ScriptDuration", "LayoutDuration", "RecalcStyleDuration")
+    )
 
 
 if __name__ == "__main__":

@@ -49,7 +49,10 @@ def main() -> None:
     own, peer, text = (_least(costs[name]) for name in ("foreign", "U.S.", "foreign, text"))
     gigabytes = max(each.peak_bytes for each in costs["foreign"]) / 1e9
     lines = ["", *described_machine(), described_commit()]
-    lines += [f"- {name}: {', '.join(f'{each.cpu_seconds:.2f}' for each in of)} CPU s" for name, of in costs.items()]
+    lines += [
+        f"- {name}: {', '.join(f'{each.cpu_seconds:.2f}' for each in of)} CPU s"
+        for name, of in costs.items()
+    ]
     lines.append(_line("Parquet beside the U.S.", own / peer, MOST_OF_US))
     lines.append(_line("text beside Parquet", text / own, MOST_OF_PARQUET))
     lines.append(_line("gigabytes from Parquet", gigabytes, MOST_GIGABYTES))
@@ -92,9 +95,15 @@ def _areas() -> Iterator[tuple[str, ...]]:
     )  # fmt: skip
     for area in range(SMALLEST_AREAS):
         middle = area * MIDDLE_AREAS // SMALLEST_AREAS
-        authority, region, ward = area * AUTHORITIES // SMALLEST_AREAS, area * 10 // SMALLEST_AREAS, area % 2
+        authority, region, ward = (
+            area * AUTHORITIES // SMALLEST_AREAS,
+            area * 10 // SMALLEST_AREAS,
+            area % 2,
+        )
         country = "W" if region == 9 else "E"
-        of_region = ("W99999999", "") if country == "W" else (f"E12{region:06d}", f"Region {region}")
+        of_region = (
+            ("W99999999", "") if country == "W" else (f"E12{region:06d}", f"Region {region}")
+        )
         yield (
             f"{country}00{area:06d}",
             *(f"{country}02{middle:06d}", f"Middle area {middle}"),
@@ -110,7 +119,14 @@ def _codes() -> Iterator[tuple[str, ...]]:
     for code in range(1, CODES + 1):
         group = code % GROUPS
         broad = group % BROAD
-        yield (str(code), f"Code {code}", f"b{broad}", f"Broad group {broad}", f"g{group}", f"Group {group}")
+        yield (
+            str(code),
+            f"Code {code}",
+            f"b{broad}",
+            f"Broad group {broad}",
+            f"g{group}",
+            f"Group {group}",
+        )
 
 
 def _least(costs: list[Cost]) -> float:

@@ -59,7 +59,9 @@ def specification() -> str:
     """census.toml: five families, each with the total alone and one attribute."""
     text = ABOUT
     for name, values in FAMILIES.items():
-        categories = ", ".join(f'{{ value = "{value}", label = "{name} {value}" }}' for value in values)
+        categories = ", ".join(
+            f'{{ value = "{value}", label = "{name} {value}" }}' for value in values
+        )
         text += f'{{ name = "{name.upper()}", attribute = "{name}", type = "string", categories = [{categories}] }},\n'
     text += REST
     for number, name in enumerate(FAMILIES):
@@ -78,7 +80,8 @@ def write_world(folder: Path, cells: int, people: int) -> None:
     for each in (parameters, data):
         each.mkdir(parents=True)
     ids = [
-        f"CRS3035RES1000mN{2_000_000 + 1000 * (cell // 700)}E{4_000_000 + 1000 * (cell % 700)}" for cell in range(cells)
+        f"CRS3035RES1000mN{2_000_000 + 1000 * (cell // 700)}E{4_000_000 + 1000 * (cell % 700)}"
+        for cell in range(cells)
     ]
     rows = [f"{cell},C{number % 4},C{number % 4}R{number % 200}" for number, cell in enumerate(ids)]
     (parameters / "census.toml").write_text(specification())
@@ -99,7 +102,9 @@ def main() -> None:
         shutil.rmtree(folder, ignore_errors=True)
         write_world(folder, cells, people)
         return
-    subprocess.run([sys.executable, "-m", "tools.benchmarks.grid", _WRITE], check=True)  # this process stays small
+    subprocess.run(
+        [sys.executable, "-m", "tools.benchmarks.grid", _WRITE], check=True
+    )  # this process stays small
     folders = [str(folder / name) for name in ("parameters", "data", "out")]
     cost = measured([SAFETAB, "run", *folders]).cost
     print("\n".join([*described_machine(), described_commit()]))

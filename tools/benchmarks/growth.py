@@ -36,22 +36,32 @@ def main() -> None:
     commit = described_commit()
     start_up = start_up_lines(folder)  # also compiles what is compiled at first use
     by_people = [
-        benchmark_run(Census(number), folder, counts_beside=number <= MOST_COUNTED_BESIDE) for number in people
+        benchmark_run(Census(number), folder, counts_beside=number <= MOST_COUNTED_BESIDE)
+        for number in people
     ]
     facts = "\n".join([lists_of(by_people), *described_machine(), commit, *start_up])
     parts = [report.HEAD.format(memory=MEMORY), facts, *section("people", _people, by_people)]
     parts += [report.BESIDE_TEXT, report.beside_table(by_people), report.BUREAU_TEXT]
     tracts_people = sizes("BENCH_TRACTS_PEOPLE", "10000000")[0]
-    tracts = [Census(tracts_people, tracts=number) for number in sizes("BENCH_TRACTS", "100 1000 10000 100000")]
+    tracts = [
+        Census(tracts_people, tracts=number)
+        for number in sizes("BENCH_TRACTS", "100 1000 10000 100000")
+    ]
     parts += section("tracts", _tracts, [benchmark_run(census, folder) for census in tracts])
     iterations_people = sizes("BENCH_ITERATIONS_PEOPLE", "1000000")[0]
     iterations = [
-        Census(iterations_people, iterations=number) for number in sizes("BENCH_ITERATIONS", "100 300 1000 3000")
+        Census(iterations_people, iterations=number)
+        for number in sizes("BENCH_ITERATIONS", "100 300 1000 3000")
     ]
-    parts += section("iterations", _iterations, [benchmark_run(census, folder) for census in iterations])
+    parts += section(
+        "iterations", _iterations, [benchmark_run(census, folder) for census in iterations]
+    )
     text_people = sizes("BENCH_TEXT_PEOPLE", "1000000")[0]
     in_text = benchmark_run(Census(text_people, form="text"), folder)
-    parts += ["## From text", report.text_lines(in_text, benchmark_run(Census(text_people), folder))]
+    parts += [
+        "## From text",
+        report.text_lines(in_text, benchmark_run(Census(text_people), folder)),
+    ]
     parts += threads_section(sizes("BENCH_THREADS_PEOPLE", "10000000")[0], folder)
     parts.append(spark_section(PAGE.read_text()))
     PAGE.write_text("\n\n".join(part.strip() for part in parts if part) + "\n")
@@ -65,7 +75,9 @@ def lists_of(runs: list[BenchmarkRun]) -> str:
     return f"- {today}; code lists, budgets and thresholds: {lists}, but by iterations of the synthetic census"
 
 
-def section(unit: str, size_of: Callable[[BenchmarkRun], int], runs: list[BenchmarkRun]) -> list[str]:
+def section(
+    unit: str, size_of: Callable[[BenchmarkRun], int], runs: list[BenchmarkRun]
+) -> list[str]:
     """How cost grows with one thing, all else being equal."""
     people = {run.census.people for run in runs}
     at = f", at {people.pop():,} people" if unit != "people" else ", at the geography of the nation"

@@ -35,10 +35,14 @@ def _beside_persons(folder: Path, people: int) -> str:
     if not census.exists():
         folder.mkdir(parents=True, exist_ok=True)
         lists = ("--parameters", LISTS_OF_2020) if LISTS_OF_2020.is_dir() else ()
-        measured_safetab("synthesize", census, "--people", people, "--threads", THREADS, "--households", *lists)
+        measured_safetab(
+            "synthesize", census, "--people", people, "--threads", THREADS, "--households", *lists
+        )
     data, persons, households = census / "data", folder / "persons", folder / "households"
     limits = ("--overwrite", "--threads", THREADS, "--temp", folder)
-    own = measured_safetab("run", census / "parameters", data, persons, "--coterminous", *limits).cost
+    own = measured_safetab(
+        "run", census / "parameters", data, persons, "--coterminous", *limits
+    ).cost
     parameters = census / "household-parameters"
     other = measured_safetab("run", parameters, data, households, "--totals", persons, *limits).cost
     ratio = other.cpu_seconds / own.cpu_seconds
@@ -50,7 +54,9 @@ def _beside_persons(folder: Path, people: int) -> str:
 
 def _small_case(folder: Path) -> str:
     out = folder / "small-case"
-    cost = measured_safetab("run", SMALL_CASE / "parameters", SMALL_CASE / "data", out, "--overwrite").cost
+    cost = measured_safetab(
+        "run", SMALL_CASE / "parameters", SMALL_CASE / "data", out, "--overwrite"
+    ).cost
     times = BUREAU_CPU_SECONDS / cost.cpu_seconds
     return (
         f"- 700 households: {_words(cost)}, {times:.0f} times cheaper than the {BUREAU_CPU_SECONDS} of the Bureau's"

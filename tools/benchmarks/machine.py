@@ -38,7 +38,9 @@ def _versions() -> str:
 
 def described_commit() -> str:
     def git(*arguments: str) -> str:
-        return subprocess.run(["git", *arguments], capture_output=True, text=True, check=True).stdout.strip()
+        return subprocess.run(
+            ["git", *arguments], capture_output=True, text=True, check=True
+        ).stdout.strip()
 
     try:
         changed = " with changes" if git("status", "--porcelain", "src") else ""

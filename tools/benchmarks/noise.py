@@ -33,7 +33,11 @@ from safetab.model.privacy_definition import PrivacyDefinition
 from safetab.model.products.safetab_p.safetab_p import PERSONS, SAFETAB_P, TOTAL
 from safetab.model.us.us_census import DETAILED, US
 
-DRAWS, OPENDP_DRAWS, REPEATS = 1 << 20, 1_000, 60  # ours: as many as a run draws at once; both take about 10 ms
+DRAWS, OPENDP_DRAWS, REPEATS = (
+    1 << 20,
+    1_000,
+    60,
+)  # ours: as many as a run draws at once; both take about 10 ms
 EMPTY_GROUPS = 266_586_338
 LEVEL = PopulationGroupLevel(US.area_level("TRACT"), DETAILED)
 SIGMAS = {
@@ -51,7 +55,9 @@ def right_to_draw(noise: NoiseDistribution, stage: Stage = Stage.STAGE_2) -> Dra
     is_gaussian = noise.mechanism == DiscreteGaussian.mechanism
     definition = PrivacyDefinition.ZCDP if is_gaussian else PrivacyDefinition.PURE_DP
     cost = 1 / ((2 if is_gaussian else 1) * noise.parameter)
-    event = MeasurementEvent(SAFETAB_P, PERSONS, LEVEL, stage, definition, Sensitivity.of_groups(1), cost)
+    event = MeasurementEvent(
+        SAFETAB_P, PERSONS, LEVEL, stage, definition, Sensitivity.of_groups(1), cost
+    )
     return Ledger({event.measured: cost}, AddressedBits.of_the_operating_system()).charge(event)
 
 
@@ -131,7 +137,11 @@ class Beside:
     tumult: float | None
 
     def __str__(self) -> str:
-        tumult = f"; Tumult Core {self.tumult / 1e6:.4f}, ratio {self.ours / self.tumult:,.0f}" if self.tumult else ""
+        tumult = (
+            f"; Tumult Core {self.tumult / 1e6:.4f}, ratio {self.ours / self.tumult:,.0f}"
+            if self.tumult
+            else ""
+        )
         return (
             f"ours {self.ours / 1e6:6.1f} million/s, {self.ours / self.bit_source:.2f} of the bit source"
             f" ({self.bit_source / 1e6:.0f}); OpenDP {self.opendp / 1e6:.3f},"
@@ -142,7 +152,11 @@ class Beside:
 def measured(noise: NoiseDistribution) -> Beside:
     works = {"ours": our_draws(noise), "bits": block_draws(), "opendp": opendp_draws(noise)}
     seconds = cpu_seconds_in_turn(works)
-    ours, bits, opendp = DRAWS / seconds["ours"], DRAWS / seconds["bits"], OPENDP_DRAWS / seconds["opendp"]
+    ours, bits, opendp = (
+        DRAWS / seconds["ours"],
+        DRAWS / seconds["bits"],
+        OPENDP_DRAWS / seconds["opendp"],
+    )
     return Beside(ours, opendp, bits, tumult_rate(noise))
 
 
@@ -158,17 +172,25 @@ def tell_empty_groups() -> None:
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     seconds, found = decide_empty_groups()
     grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
-    print(f"{EMPTY_GROUPS:,} empty groups, two stages: {seconds:.1f} CPU seconds, {found:,} left, {grown:.0f} MB more")
+    print(
+        f"{EMPTY_GROUPS:,} empty groups, two stages: {seconds:.1f} CPU seconds, {found:,} left, {grown:.0f} MB more"
+    )
 
 
 def main() -> None:
     dp.enable_features("contrib")
-    gaussian = measured_and_told({f"sigma {name}": DiscreteGaussian(squared) for name, squared in SIGMAS.items()})
-    geometric = measured_and_told({f"geometric scale {scale}": DiscreteLaplace(Fraction(scale)) for scale in SCALES})
+    gaussian = measured_and_told(
+        {f"sigma {name}": DiscreteGaussian(squared) for name, squared in SIGMAS.items()}
+    )
+    geometric = measured_and_told(
+        {f"geometric scale {scale}": DiscreteLaplace(Fraction(scale)) for scale in SCALES}
+    )
     tell_empty_groups()
     for kind, rates in (("discrete Gaussian", gaussian), ("geometric", geometric)):
         least = min(rates, key=lambda name: rates[name].ours / rates[name].opendp)
-        print(f"{kind}: smallest ratio to OpenDP {rates[least].ours / rates[least].opendp:,.0f} ({least})")
+        print(
+            f"{kind}: smallest ratio to OpenDP {rates[least].ours / rates[least].opendp:,.0f} ({least})"
+        )
     least = min(gaussian, key=lambda name: gaussian[name].ours / gaussian[name].bit_source)
     share = gaussian[least].ours / gaussian[least].bit_source
     print(f"discrete Gaussian: smallest share of the bit source {share:.2f} ({least})")

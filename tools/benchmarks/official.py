@@ -37,9 +37,16 @@ TRACTS_OF_A_COUNTY = 200
 def write_totals(path: Path, parameters: Path, rows: int) -> None:
     """Every group of the lists in as many tracts as make so many rows."""
     config, lists = read_config(parameters).require(), read_public_lists(parameters).require()
-    codes = [one.code for one in lists.iterations if one.level == DETAILED and one.is_tabulated(US.kind("county"))]
+    codes = [
+        one.code
+        for one in lists.iterations
+        if one.level == DETAILED and one.is_tabulated(US.kind("county"))
+    ]
     states = sorted(
-        state for tabulation_pass in config.passes for state in config.parts_of(tabulation_pass) if state != "72"
+        state
+        for tabulation_pass in config.passes
+        for state in config.parts_of(tabulation_pass)
+        if state != "72"
     )
     tracts = -(-rows // len(codes))
     number = np.arange(tracts)
@@ -68,7 +75,10 @@ def main(rows: int) -> None:
         write_demo_census(parameters.parent)
         write_totals(file, parameters, rows)
         print(f"{rows:,} rows:", end=" ", flush=True)
-        subprocess.run([sys.executable, "-c", READ, str(file), str(parameters), str(Path(folder) / "new")], check=True)
+        subprocess.run(
+            [sys.executable, "-c", READ, str(file), str(parameters), str(Path(folder) / "new")],
+            check=True,
+        )
 
 
 if __name__ == "__main__":

@@ -18,7 +18,11 @@ from tools.benchmarks.censuses import THREADS
 
 def person_source(data: Path) -> str:
     folder = data / "person-records"
-    parts = sorted(map(str, folder.iterdir())) if folder.is_dir() else [str(next(data.glob("person-records.*")))]
+    parts = (
+        sorted(map(str, folder.iterdir()))
+        if folder.is_dir()
+        else [str(next(data.glob("person-records.*")))]
+    )
     if parts[0].endswith(".parquet"):
         return f"read_parquet({parts})"
     return f"read_csv({parts}, delim = '|', header = true, all_varchar = true, quote = '')"

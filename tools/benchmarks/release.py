@@ -38,11 +38,18 @@ from safetab.release.outputs.pass_files import PassFiles
 from safetab.release.report.pages import PAGES
 
 GROUPS_AT_ONCE = 1 << 18
-STATES, COUNTIES, TRACTS, BLOCKS = 51, 60, 27, 97  # about the nation's: 3,060 counties, 82,620 tracts, 8 million blocks
+STATES, COUNTIES, TRACTS, BLOCKS = (
+    51,
+    60,
+    27,
+    97,
+)  # about the nation's: 3,060 counties, 82,620 tracts, 8 million blocks
 
 
 def geography() -> Areas:
-    state = np.repeat(sorted(n for n in range(1, 57) if n not in {3, 7, 14, 43, 52}), COUNTIES * TRACTS * BLOCKS)
+    state = np.repeat(
+        sorted(n for n in range(1, 57) if n not in {3, 7, 14, 43, 52}), COUNTIES * TRACTS * BLOCKS
+    )
     county = np.tile(np.repeat(np.arange(1, COUNTIES + 1), TRACTS * BLOCKS), STATES)
     tract = np.tile(np.repeat(np.arange(1, TRACTS + 1) * 100, BLOCKS), STATES * COUNTIES)
     block = np.tile(np.arange(1000, 1000 + BLOCKS), STATES * COUNTIES * TRACTS)
@@ -62,13 +69,17 @@ def measurements_of(level: LevelPlan, groups: int, rng: np.random.Generator) -> 
     for first in range(0, len(indices), GROUPS_AT_ONCE):
         some = indices[first : first + GROUPS_AT_ONCE]
         is_finer = rng.random(len(some)) < 0.1
-        shapes = np.where(is_finer, rng.integers(1, len(family.shapes), len(some)), 0).astype(np.int8)
+        shapes = np.where(is_finer, rng.integers(1, len(family.shapes), len(some)), 0).astype(
+            np.int8
+        )
         thresholds = [-1, *design.thresholds.totals]
         values = {family.total: threshold + rng.geometric(0.02, (int((shapes == 0).sum()), 1))}
         for shape in family.finer:
             mine = int((shapes == family.number_of(shape)).sum())
             values[shape] = rng.integers(-5, 200, (mine, shape.cells))
-        parts.append(Measurements(level, Stage.STAGE_2, some, shapes, np.array(thresholds)[shapes], values))
+        parts.append(
+            Measurements(level, Stage.STAGE_2, some, shapes, np.array(thresholds)[shapes], values)
+        )
     return parts
 
 
@@ -104,12 +115,17 @@ def main() -> None:
         started = time.process_time()
         sets = coterminous_sets(files.geography_of_pass[US_PASS], US.donor_order)
         blocks = len(files.geography_of_pass[US_PASS].smallest)
-        print(f"coterminous sets of {blocks:,} blocks: {len(sets)} in {time.process_time() - started:.1f} s")
+        print(
+            f"coterminous sets of {blocks:,} blocks: {len(sets)} in {time.process_time() - started:.1f} s"
+        )
         day = datetime.date(2020, 4, 1)
         for options in (ReleaseOptions(), ReleaseOptions(coterminous=CoterminousOptions())):
             started = time.process_time()
             released = write_release(
-                output, universe, ReleaseFacts("0", day, OutputStatus.SYNTHETIC, options), files.geography_of_pass
+                output,
+                universe,
+                ReleaseFacts("0", day, OutputStatus.SYNTHETIC, options),
+                files.geography_of_pass,
             )
             seconds = time.process_time() - started
             write_checksums(output / "release")
@@ -123,7 +139,9 @@ def main() -> None:
             page = Path(temporary) / f"report{len(step)}.html"
             PAGES["report"].write(output, page, overwrite=False)
             spent = f"{time.process_time() - started:.1f} s"
-            print(f"report: {page.stat().st_size / 1000:.0f} kB in {spent}; memory {_megabytes():,} MB")
+            print(
+                f"report: {page.stat().st_size / 1000:.0f} kB in {spent}; memory {_megabytes():,} MB"
+            )
             ran = RunFacts(plan, (), day, OutputStatus.SYNTHETIC)
             write_release_log(output, ran, rows | released)
             write_manifest(output, ran, {}, rows | released)

@@ -46,8 +46,17 @@ def markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
 
 
-def cost_table(unit: str, size_of: Callable[[BenchmarkRun], int], runs: Sequence[BenchmarkRun]) -> str:
-    header = (unit, "CPU s", "wall s", "peak memory", "plain reading, CPU s (wall)", "CPU to plain reading")
+def cost_table(
+    unit: str, size_of: Callable[[BenchmarkRun], int], runs: Sequence[BenchmarkRun]
+) -> str:
+    header = (
+        unit,
+        "CPU s",
+        "wall s",
+        "peak memory",
+        "plain reading, CPU s (wall)",
+        "CPU to plain reading",
+    )
     return markdown_table(
         header,
         [
@@ -63,14 +72,22 @@ def cost_table(unit: str, size_of: Callable[[BenchmarkRun], int], runs: Sequence
 
 
 def in_words(cost: Cost) -> tuple[str, str, str]:
-    return f"{cost.cpu_seconds:.1f}", f"{cost.wall_seconds:.1f}", f"{cost.peak_bytes / 10**9:.2f} GB"
+    return (
+        f"{cost.cpu_seconds:.1f}",
+        f"{cost.wall_seconds:.1f}",
+        f"{cost.peak_bytes / 10**9:.2f} GB",
+    )
 
 
-def share_table(unit: str, size_of: Callable[[BenchmarkRun], int], runs: Sequence[BenchmarkRun]) -> str:
+def share_table(
+    unit: str, size_of: Callable[[BenchmarkRun], int], runs: Sequence[BenchmarkRun]
+) -> str:
     rows = []
     for run in runs:
         total = sum(run.shares.values())
-        rows.append((f"{size_of(run):,}", *(f"{run.shares[share] / total:.0%}" for share in SHARES)))
+        rows.append(
+            (f"{size_of(run):,}", *(f"{run.shares[share] / total:.0%}" for share in SHARES))
+        )
     return markdown_table((unit, *SHARES), rows)
 
 
@@ -89,7 +106,14 @@ def beside_table(runs: Sequence[BenchmarkRun]) -> str:
     for run in runs:
         if run.in_sql is not None:
             polars = in_words(run.in_polars) if run.in_polars else ("-", "-", "-")
-            rows.append((f"{run.census.people:,}", f"{run.cost.cpu_seconds:.1f}", *in_words(run.in_sql), *polars))
+            rows.append(
+                (
+                    f"{run.census.people:,}",
+                    f"{run.cost.cpu_seconds:.1f}",
+                    *in_words(run.in_sql),
+                    *polars,
+                )
+            )
     return markdown_table(header, rows)
 
 

@@ -69,7 +69,10 @@ def shares_of(log: str, cpu_seconds: float) -> dict[str, float]:
         (steps if kind == "step" else parts)[name] = float(seconds)
     shares = {share: steps.get(step, 0.0) for step, share in _STEPS.items()}
     counting, noise = parts.get("counting", 0.0), parts.get("noise", 0.0)
-    shares |= {"count": steps.get("Counting the persons of each state", 0.0) + counting, "noise": noise}
+    shares |= {
+        "count": steps.get("Counting the persons of each state", 0.0) + counting,
+        "noise": noise,
+    }
     shares["write"] = steps["Tabulating the levels"] - counting - noise
     shares["start"] = max(0.0, cpu_seconds - sum(steps.values()))
     return {share: shares[share] for share in SHARES}
@@ -95,7 +98,9 @@ def _is_small(made: Path) -> bool:
     return sum(path.stat().st_size for path in (made / "data").rglob("*")) < 50_000_000
 
 
-def _compare_with_a_run_without_noise(made: Path, folder: Path, sums: Mapping[str, list[int]]) -> None:
+def _compare_with_a_run_without_noise(
+    made: Path, folder: Path, sums: Mapping[str, list[int]]
+) -> None:
     parameters, out = parameters_without_noise(made), folder / "output-without-noise"
     run_of(parameters, made / "data", out)
     ours = json.loads(measured_program("counting_without_noise", out).printed)

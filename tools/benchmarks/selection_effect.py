@@ -21,7 +21,10 @@ from safetab.model.us.us_census import US
 from safetab.release.estimates.noise import Guess, LinearForm, Measured, combined
 
 CONFIDENCE = Fraction(19, 20)
-STAGE_1, STAGE_2 = DiscreteGaussian(Fraction(15000, 53)), DiscreteGaussian(Fraction(5000, 159))  # counties, 2020
+STAGE_1, STAGE_2 = (
+    DiscreteGaussian(Fraction(15000, 53)),
+    DiscreteGaussian(Fraction(5000, 159)),
+)  # counties, 2020
 DISTANCES = (-4, -3, -2, -1.5, -1, -0.5, 0, 0.5, 1, 1.5, 2, 3, 4)
 
 
@@ -29,9 +32,16 @@ def combined_form(cells: int) -> tuple[float, float, float]:
     """The share of the stage-1 total, the margin and the standard deviation of a combined total."""
     own = Measured("", US.area_level("COUNTY"), "44007", "3010", Stage.STAGE_2, STAGE_2)
     first = own._replace(stage=Stage.STAGE_1, noise=STAGE_1)
-    guesses = [Guess(Fraction(0), LinearForm({own: (1,) * cells})), Guess(Fraction(0), LinearForm({first: (1,)}))]
+    guesses = [
+        Guess(Fraction(0), LinearForm({own: (1,) * cells})),
+        Guess(Fraction(0), LinearForm({first: (1,)})),
+    ]
     form = combined(guesses).form
-    return float(form.weights[first][0]), float(form.noise.margin_of_error(CONFIDENCE)), form.noise.variance**0.5
+    return (
+        float(form.weights[first][0]),
+        float(form.noise.margin_of_error(CONFIDENCE)),
+        form.noise.variance**0.5,
+    )
 
 
 def coverage(shape: Shape, distance: float, *, is_above: bool) -> tuple[float, float, float]:
@@ -47,7 +57,11 @@ def coverage(shape: Shape, distance: float, *, is_above: bool) -> tuple[float, f
     high = np.floor((margin - share * noise) / (1 - share) + 1e-9).astype(np.int64)
     held = cells.at_least(low) - cells.at_least(high + 1)
     reached = chances.sum()
-    return reached, (chances * held).sum() / reached, share * (chances * noise).sum() / reached / deviation
+    return (
+        reached,
+        (chances * held).sum() / reached,
+        share * (chances * noise).sum() / reached / deviation,
+    )
 
 
 def called_and_missed(shape: Shape, *, is_above: bool) -> float:
@@ -71,7 +85,9 @@ def called_and_missed(shape: Shape, *, is_above: bool) -> float:
 
 
 def main() -> None:
-    print("Sigma as in 2020 for a county's Detailed groups; margins at 95 %. Below: the group got the coarser table.")
+    print(
+        "Sigma as in 2020 for a county's Detailed groups; margins at 95 %. Below: the group got the coarser table."
+    )
     for below, above in pairwise(PERSONS.shapes):
         print(f"\nThreshold of {above.label}")
         for shape, is_above in ((above, True), (below, False)):
@@ -79,13 +95,19 @@ def main() -> None:
                 print(
                     f"{shape.label}: called 95 % and missed at most {called_and_missed(shape, is_above=is_above):.4f}"
                 )
-        print("(n - threshold) / sigma_1 | gets it | holds n | off by || gets the coarser | holds n | off by")
+        print(
+            "(n - threshold) / sigma_1 | gets it | holds n | off by || gets the coarser | holds n | off by"
+        )
         for distance in DISTANCES:
             cells = []
             for shape, is_above in ((above, True), (below, False)):
                 reached, held, mean = coverage(shape, distance, is_above=is_above)
                 is_combined = shape is not PERSONS.total
-                shown = f"{100 * held:5.1f} % | {mean:+.2f}" if is_combined and reached > 1e-5 else "      - |     -"
+                shown = (
+                    f"{100 * held:5.1f} % | {mean:+.2f}"
+                    if is_combined and reached > 1e-5
+                    else "      - |     -"
+                )
                 cells.append(f"{100 * reached:5.1f} % | {shown}")
             print(f"{distance:+25.1f} | " + " || ".join(cells))
 

@@ -78,7 +78,14 @@ def main() -> None:
     pairs: list[Pair] = []
     for size in sizes:
         pairs.append(measured_pair(Census(int(size)), folder))
-        parts = [without_spark(PAGE.read_text()), SPARK_HEADING, TEXT, facts, table(pairs), nation_text(pairs)]
+        parts = [
+            without_spark(PAGE.read_text()),
+            SPARK_HEADING,
+            TEXT,
+            facts,
+            table(pairs),
+            nation_text(pairs),
+        ]
         PAGE.write_text("\n\n".join(part.strip() for part in parts if part) + "\n")
     print(f"wrote the last section of {PAGE.name}")
 
@@ -89,7 +96,17 @@ def measured_pair(census: Census, folder: Path) -> Pair:
     costs = {}
     for name, out in outputs.items():
         print(f"running {made.name} with {name}", flush=True)
-        limits = ("--threads", THREADS, "--memory", MEMORY, "--temp", folder, "--test-key", KEY, "--overwrite")
+        limits = (
+            "--threads",
+            THREADS,
+            "--memory",
+            MEMORY,
+            "--temp",
+            folder,
+            "--test-key",
+            KEY,
+            "--overwrite",
+        )
         run = ("run", made / "parameters", made / "data", out, "--engine", name)
         costs[name] = measured_safetab(*run, *limits).cost
         require_same_bytes(outputs["local"], out)

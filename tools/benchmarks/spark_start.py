@@ -10,5 +10,8 @@ from safetab.counting.spark.options import SparkOptions
 from safetab.counting.spark.session import spark_session
 
 if __name__ == "__main__":
-    with tempfile.TemporaryDirectory() as folder, spark_session(SparkOptions(), EngineSettings(Path(folder)), print):
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        spark_session(SparkOptions(), EngineSettings(Path(folder)), print),
+    ):
         pass

@@ -10,7 +10,12 @@ from tools.benchmarks.commands import measured_safetab
 
 _SHARED = PROJECT.parent / "shared"
 SMALL_JOBS = (
-    ("a state of 10,000 people with the lists of 2020", _SHARED / "cost" / "one-state-10k", 1.0, 217),
+    (
+        "a state of 10,000 people with the lists of 2020",
+        _SHARED / "cost" / "one-state-10k",
+        1.0,
+        217,
+    ),
     ("the tricky households", _SHARED / "households" / "case-tricky", 1.56, 312),
 )
 """Timed if they lie beside the project: target, and CPU seconds of the Bureau's programs, on another machine."""
@@ -23,7 +28,15 @@ def start_up_lines(folder: Path) -> list[str]:
     folder.mkdir(parents=True, exist_ok=True)
     toy = folder / "toy"
     measured_safetab("synthesize", toy, *TOY, "--overwrite")
-    run = ("run", toy / "parameters", toy / "data", folder / "toy-output", "--overwrite", "--temp", folder)
+    run = (
+        "run",
+        toy / "parameters",
+        toy / "data",
+        folder / "toy-output",
+        "--overwrite",
+        "--temp",
+        folder,
+    )
     measured_safetab(*run)
     lines = [
         _line("`safetab --help`", _least_cpu_seconds("--help"), 0.15),
@@ -34,7 +47,9 @@ def start_up_lines(folder: Path) -> list[str]:
             out = (folder / "small-job", "--overwrite", "--temp", folder)
             seconds = _least_cpu_seconds("run", files / "parameters", files / "data", *out)
             line = _line(what, seconds, target)
-            lines.append(f"{line}; the Bureau's {of_the_bureau} are {of_the_bureau / seconds:.0f} times as many")
+            lines.append(
+                f"{line}; the Bureau's {of_the_bureau} are {of_the_bureau / seconds:.0f} times as many"
+            )
     return [*lines, *_lines_of_the_nation(folder)]
 
 

@@ -27,8 +27,14 @@ CORE = (
 
 def all_mutants() -> dict[str, Mutant]:
     paths = {path.relative_to(SOURCE).as_posix(): path for path in sorted(SOURCE.rglob("*.py"))}
-    modules = {name: path.read_text(encoding="utf-8") for name, path in paths.items() if name.startswith(CORE)}
-    mutants = [mutant for module, source in modules.items() for mutant, _ in mutants_of(module, source)]
+    modules = {
+        name: path.read_text(encoding="utf-8")
+        for name, path in paths.items()
+        if name.startswith(CORE)
+    }
+    mutants = [
+        mutant for module, source in modules.items() for mutant, _ in mutants_of(module, source)
+    ]
     return {str(mutant): mutant for mutant in mutants}
 
 
@@ -47,8 +53,14 @@ def tests_of(mutant: Mutant, given: Sequence[str] | None) -> Sequence[str]:
     known = test_files()
     if given is not None and not known:
         return given
-    calling = [each["tests"] for each in known if mutant.function in each["functions"].get(mutant.module, ())]
-    calling = calling or [each["tests"] for each in known]  # what is called as modules load is in no map
+    calling = [
+        each["tests"]
+        for each in known
+        if mutant.function in each["functions"].get(mutant.module, ())
+    ]
+    calling = calling or [
+        each["tests"] for each in known
+    ]  # what is called as modules load is in no map
     if given is None:
         return calling
     return [test for file in calling for test in given if test.partition("::")[0] == file]
@@ -57,15 +69,23 @@ def tests_of(mutant: Mutant, given: Sequence[str] | None) -> Sequence[str]:
 def verdict_of(mutant: Mutant, tests: Sequence[str]) -> Verdict:
     source = (SOURCE / mutant.module).read_text(encoding="utf-8")
     make = next(make for each, make in mutants_of(mutant.module, source) if each == mutant)
-    return tried(mutant.module, make(), tests) if tests else Verdict(is_dead=False, killer="", seconds=0)
+    return (
+        tried(mutant.module, make(), tests)
+        if tests
+        else Verdict(is_dead=False, killer="", seconds=0)
+    )
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m tools.mutate", description=__doc__, fromfile_prefix_chars="@")
+    parser = argparse.ArgumentParser(
+        prog="python -m tools.mutate", description=__doc__, fromfile_prefix_chars="@"
+    )
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--count", type=int, default=300)
     parser.add_argument("--list", type=Path, help="a file with a mutant a line")
-    parser.add_argument("--tests", nargs="+", help="what pytest is given, or @FILE with a test a line")
+    parser.add_argument(
+        "--tests", nargs="+", help="what pytest is given, or @FILE with a test a line"
+    )
     parser.add_argument("--least", type=float, default=0, help="the share that must die")
     given = parser.parse_args()
     if given.tests is None and not test_files():

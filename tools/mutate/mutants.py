@@ -14,7 +14,14 @@ _SWAPPED: dict[type[ast.AST], type[ast.AST]] = {
     ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Add, ast.Div: ast.Mult, ast.FloorDiv: ast.Mult,
     ast.Mod: ast.FloorDiv, ast.LShift: ast.RShift, ast.RShift: ast.LShift, ast.BitAnd: ast.BitOr, ast.BitOr: ast.BitAnd,
 }  # fmt: skip
-_OTHER_NAMES = {"any": "all", "all": "any", "min": "max", "max": "min", "ceil": "floor", "floor": "ceil"}
+_OTHER_NAMES = {
+    "any": "all",
+    "all": "any",
+    "min": "max",
+    "max": "min",
+    "ceil": "floor",
+    "floor": "ceil",
+}
 
 Change = tuple[ast.AST, str, object]
 """A node, a field of it, and the field's other value."""
@@ -46,7 +53,10 @@ def mutants_of(module: str, source: str) -> Iterator[tuple[Mutant, Callable[[], 
         named = Mutant(module, function, before, _in_a_line(node))
         setattr(changed, field, kept)
         seen[named] += 1
-        yield Mutant(module, function, before, named.after, seen[named]), _maker(tree, changed, field, value)
+        yield (
+            Mutant(module, function, before, named.after, seen[named]),
+            _maker(tree, changed, field, value),
+        )
 
 
 def _in_a_line(node: ast.AST) -> str:

@@ -63,7 +63,9 @@ class _Mutated(SourceFileLoader):
 class _Finder(importlib.abc.MetaPathFinder):
     def __init__(self, module: str, tree: ast.Module) -> None:
         self.path = SOURCE / module
-        self.name = ".".join(("safetab", *Path(module).with_suffix("").parts)).removesuffix(".__init__")
+        self.name = ".".join(("safetab", *Path(module).with_suffix("").parts)).removesuffix(
+            ".__init__"
+        )
         self.tree = tree
 
     def find_spec(
@@ -124,7 +126,14 @@ def _run(module: str, tree: ast.Module | None, tests: Sequence[str], folder: Pat
             if _LOOPS in (SOURCE / module).read_text(encoding="utf-8") or "loops" in module:
                 os.environ["NUMBA_CACHE_DIR"] = str(folder)  # kept machine code is that of the file
                 importlib.import_module("numba").config.CACHE_DIR = str(folder)
-        options = ["-x", "-q", "-p", "no:cacheprovider", "-W", "ignore::pytest.PytestAssertRewriteWarning"]
+        options = [
+            "-x",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            "-W",
+            "ignore::pytest.PytestAssertRewriteWarning",
+        ]
         place = ["--basetemp", str(folder / "tests")]
         for some in _fewest_first(tests):
             code = pytest.main([*options, *place, *some], plugins=[_Killer(folder / "killer")])

@@ -58,7 +58,9 @@ def _suppression() -> Chart:
     continuous = [(k / 100, continuous_suppression(k / 100)) for k in range(201)]
     chances = Axis("chance of suppression", 0, 1, {k / 5: f"{20 * k} %" for k in range(6)})
     title = "Figure 1: how likely a group is suppressed"
-    return Chart(title, _SIZES, chances, [*lines, Line("continuous noise", continuous, _BLACK, "5 4")])
+    return Chart(
+        title, _SIZES, chances, [*lines, Line("continuous noise", continuous, _BLACK, "5 4")]
+    )
 
 
 def _bias() -> Chart:
@@ -67,9 +69,16 @@ def _bias() -> Chart:
         for budget, colour in zip(THRESHOLD_BUDGETS, _COLOURS, strict=False)
     ]
     continuous = [(k / 100, continuous_bias(k / 100)) for k in range(201)]
-    biases = Axis("bias of a published total / T", 0, 1.2, {k / 5: f"{k / 5:.1f}" for k in range(7)})
+    biases = Axis(
+        "bias of a published total / T", 0, 1.2, {k / 5: f"{k / 5:.1f}" for k in range(7)}
+    )
     title = "Figure 2: how much too high a published total is on average"
-    return Chart(title, _SIZES, biases, [*lines, Line("the paper's formula, continuous", continuous, _BLACK, "5 4")])
+    return Chart(
+        title,
+        _SIZES,
+        biases,
+        [*lines, Line("the paper's formula, continuous", continuous, _BLACK, "5 4")],
+    )
 
 
 def _budget_name(budget: Fraction) -> str:
@@ -78,7 +87,9 @@ def _budget_name(budget: Fraction) -> str:
 
 def _by_way(whole: Scope, without_total_only: Scope) -> Chart:
     ways = whole.savings | {
-        "both by loss distributions, no TotalOnly": without_total_only.savings["both by loss distributions"]
+        "both by loss distributions, no TotalOnly": without_total_only.savings[
+            "both by loss distributions"
+        ]
     }
     lines = [
         Line(way, [(digits, saving(digits)) for digits in _DIGITS], colour)
@@ -103,4 +114,6 @@ def _deltas() -> Axis:
 
 def _savings(first: float, last: float) -> Axis:
     marks = {k / 5: f"{20 * k} %" for k in range(round(5 * first), round(5 * last) + 1)}
-    return Axis("Gaussian has less epsilon by", first, last, {**marks, 0.07: "7 %"} if last < 1 else marks)
+    return Axis(
+        "Gaussian has less epsilon by", first, last, {**marks, 0.07: "7 %"} if last < 1 else marks
+    )

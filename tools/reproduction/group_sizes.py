@@ -30,9 +30,14 @@ BINS_OF_A_DECADE = 12
 
 def main(census: Path) -> None:
     with TemporaryDirectory() as folder:
-        checked = read_inputs(_with_every_level(census / "parameters", Path(folder) / "parameters"), census / "data")
+        checked = read_inputs(
+            _with_every_level(census / "parameters", Path(folder) / "parameters"), census / "data"
+        )
     levels = {}
-    with backend_of(RunOptions()) as backend, checked_engine(checked, backend, NoProgress()) as (_, engine):
+    with (
+        backend_of(RunOptions()) as backend,
+        checked_engine(checked, backend, NoProgress()) as (_, engine),
+    ):
         people = engine.prepare()
         for level in checked.require().plan.levels:
             levels[f"{level.level.geography.label},{level.level.iterations.number}"] = sizes_of(
@@ -48,8 +53,12 @@ def _with_every_level(parameters: Path, copy: Path) -> Path:
     """The same lists; a level that the configuration leaves out has a budget."""
     shutil.copytree(parameters, copy)
     config = json.loads((copy / "config.json").read_text("utf-8"))
-    left_out = [key for key, value in config.items() if key.startswith("privacy_budget_") and value == 0]
-    (copy / "config.json").write_text(json.dumps(config | dict.fromkeys(left_out, 1)), encoding="utf-8")
+    left_out = [
+        key for key, value in config.items() if key.startswith("privacy_budget_") and value == 0
+    ]
+    (copy / "config.json").write_text(
+        json.dumps(config | dict.fromkeys(left_out, 1)), encoding="utf-8"
+    )
     return copy
 
 
@@ -60,17 +69,28 @@ def sizes_of(level: LevelPlan, totals: ExactCounts) -> dict[str, object]:
     sizes, entities = totals.confidential_counts[:, 0], len(universe.entities)
     total_only = int(universe.is_total_only.sum())
     return {
-        "adaptive": of_kind(sizes[~is_total_only], entities * (len(universe.iterations) - total_only)),
+        "adaptive": of_kind(
+            sizes[~is_total_only], entities * (len(universe.iterations) - total_only)
+        ),
         "total_only": of_kind(sizes[is_total_only], entities * total_only),
     }
 
 
 def of_kind(sizes: NDArray[np.int64], possible: int) -> dict[str, object]:
     """Pairs of a size and a number of groups: small sizes each, large ones by twelfths of a power of ten."""
-    bins = np.where(sizes <= EACH_SIZE_UP_TO, sizes, 1000 + np.floor(BINS_OF_A_DECADE * np.log10(sizes)))
+    bins = np.where(
+        sizes <= EACH_SIZE_UP_TO, sizes, 1000 + np.floor(BINS_OF_A_DECADE * np.log10(sizes))
+    )
     _, bin_of, groups = np.unique(bins, return_inverse=True, return_counts=True)
-    means = np.rint(np.bincount(bin_of, weights=sizes) / groups).astype(int) if len(sizes) else np.empty(0, int)
-    return {"possible": possible, "sizes": [list(pair) for pair in zip(means.tolist(), groups.tolist(), strict=True)]}
+    means = (
+        np.rint(np.bincount(bin_of, weights=sizes) / groups).astype(int)
+        if len(sizes)
+        else np.empty(0, int)
+    )
+    return {
+        "possible": possible,
+        "sizes": [list(pair) for pair in zip(means.tolist(), groups.tolist(), strict=True)],
+    }
 
 
 if __name__ == "__main__":

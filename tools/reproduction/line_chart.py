@@ -54,7 +54,9 @@ class Chart:
         return "\n".join(parts) + "\n"
 
     def _x(self, value: float) -> float:
-        return _LEFT + (value - self.across.first) / (self.across.last - self.across.first) * (_WIDTH - _LEFT - _RIGHT)
+        return _LEFT + (value - self.across.first) / (self.across.last - self.across.first) * (
+            _WIDTH - _LEFT - _RIGHT
+        )
 
     def _y(self, value: float) -> float:
         inner = _HEIGHT - _TOP - _BOTTOM
@@ -65,14 +67,18 @@ class Chart:
         found = []
         for value, text in self.across.marks.items():
             x = self._x(value)
-            found.append(f'<line x1="{x:.1f}" y1="{_TOP}" x2="{x:.1f}" y2="{bottom}" stroke="{_GRID}"/>')
+            found.append(
+                f'<line x1="{x:.1f}" y1="{_TOP}" x2="{x:.1f}" y2="{bottom}" stroke="{_GRID}"/>'
+            )
             found.append(
                 f'<text x="{x:.1f}" y="{bottom + 18}" text-anchor="middle" fill="{_QUIET}">{escape(text)}</text>'
             )
         for value, text in self.up.marks.items():
             y = self._y(value)
             strong = _QUIET if value == 0 else _GRID
-            found.append(f'<line x1="{_LEFT}" y1="{y:.1f}" x2="{right}" y2="{y:.1f}" stroke="{strong}"/>')
+            found.append(
+                f'<line x1="{_LEFT}" y1="{y:.1f}" x2="{right}" y2="{y:.1f}" stroke="{strong}"/>'
+            )
             found.append(
                 f'<text x="{_LEFT - 8}" y="{y + 4:.1f}" text-anchor="end" fill="{_QUIET}">{escape(text)}</text>'
             )
@@ -96,7 +102,9 @@ class Chart:
         top = _TOP + self.legend[1] * (_HEIGHT - _TOP - _BOTTOM)
         longest = max(len(line.name) for line in self.lines)
         size = f'width="{48 + 6.6 * longest:.0f}" height="{20 * len(self.lines) + 10}"'
-        found = [f'<rect x="{left - 8:.1f}" y="{top - 4:.1f}" {size} fill="#ffffff" fill-opacity="0.85"/>']
+        found = [
+            f'<rect x="{left - 8:.1f}" y="{top - 4:.1f}" {size} fill="#ffffff" fill-opacity="0.85"/>'
+        ]
         for number, line in enumerate(self.lines):
             y = top + 10 + 20 * number
             found.append(

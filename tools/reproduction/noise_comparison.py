@@ -64,7 +64,9 @@ class Scope:
     def savings(self) -> dict[str, Saving]:
         """By the way of adding up, how much less epsilon the Gaussian has."""
         return {
-            "Gaussian by zCDP, geometric by adding pure epsilons": _saving(self.gaussian_by_zcdp, self.geometric_pure),
+            "Gaussian by zCDP, geometric by adding pure epsilons": _saving(
+                self.gaussian_by_zcdp, self.geometric_pure
+            ),
             "both by zCDP": _saving(self.gaussian_by_zcdp, self.geometric_by_zcdp),
             "both by loss distributions": _saving(self.gaussian_tight, self.geometric_tight),
         }
@@ -99,15 +101,22 @@ def scopes(tuning: Tuning) -> tuple[Scope, ...]:
     counties = PopulationGroupLevel(US.area_level("COUNTY"), DETAILED)
     return (
         _of_levels("the US pass", tuning, levels, with_total_only=True),
-        _of_levels("the US pass, a person in no TotalOnly group", tuning, levels, with_total_only=False),
         _of_levels(
-            "COUNTY Detailed alone", tuning, [one for one in levels if one.level == counties], with_total_only=True
+            "the US pass, a person in no TotalOnly group", tuning, levels, with_total_only=False
+        ),
+        _of_levels(
+            "COUNTY Detailed alone",
+            tuning,
+            [one for one in levels if one.level == counties],
+            with_total_only=True,
         ),
         _of_one_count(11),
     )
 
 
-def _of_levels(name: str, tuning: Tuning, levels: Iterable[LevelNoises], *, with_total_only: bool) -> Scope:
+def _of_levels(
+    name: str, tuning: Tuning, levels: Iterable[LevelNoises], *, with_total_only: bool
+) -> Scope:
     gaussian: Counter[float] = Counter()
     geometric: Counter[float] = Counter()
     rho, epsilon, geometric_rho = Fraction(0), Fraction(0), Fraction(0)
@@ -119,7 +128,9 @@ def _of_levels(name: str, tuning: Tuning, levels: Iterable[LevelNoises], *, with
         for share in shares:
             gaussian[sqrt(tuned.stability / (2 * one.gaussian_rho * share))] += tuned.stability
             geometric[float(tuned.stability / (one.geometric_epsilon * share))] += tuned.stability
-            geometric_rho += tuned.stability * LossUnit.EPSILON.rho_of(one.geometric_epsilon * share / tuned.stability)
+            geometric_rho += tuned.stability * LossUnit.EPSILON.rho_of(
+                one.geometric_epsilon * share / tuned.stability
+            )
         rho, epsilon = rho + one.gaussian_rho, epsilon + one.geometric_epsilon
     return Scope(
         name,

@@ -38,7 +38,15 @@ def page(tuning: Tuning, scopes: Sequence[Scope]) -> str:
 
 def first_part(tuning: Tuning) -> str:
     """All but the comparison of noises, which takes longer."""
-    sections = (_opening(), _thresholds(), _formula(), _margins(), _figure_1(), _figure_2(), _codes(tuning))
+    sections = (
+        _opening(),
+        _thresholds(),
+        _formula(),
+        _margins(),
+        _figure_1(),
+        _figure_2(),
+        _codes(tuning),
+    )
     return "\n\n".join(sections)
 
 
@@ -66,7 +74,9 @@ whole target asks for it: ±6 needs {_paper_total(6)}.
 def _formula() -> str:
     rows = [_formula_row(*case) for case in _FORMULA_CASES]
     heads = ("rho of the level", "number", "sigma", "floor(1.96 σ)", "covers", "exact ±")
-    covered = ", ".join(f"{float(_coverage(_noise_for_margin(margin), margin)):.4f}" for margin in _TARGETS)
+    covered = ", ".join(
+        f"{float(_coverage(_noise_for_margin(margin), margin)):.4f}" for margin in _TARGETS
+    )
     return f"""## The formula of margins
 
 The paper (6.1) takes floor(1.96 σ) as the margin of error at 95 % of a number with noise of width σ. Rounding down is wrong for
@@ -84,7 +94,11 @@ _TARGETS = (3, 11, 50)
 _FORMULA_CASES = tuple(
     (Fraction(budget), name, share)
     for budget, has_total_only in (("2.134", True), ("0.159", False), ("0.008", True))
-    for name, share in (("cell", 1 - GAMMA), ("total of stage 1", GAMMA), ("TotalOnly group", Fraction(1)))
+    for name, share in (
+        ("cell", 1 - GAMMA),
+        ("total of stage 1", GAMMA),
+        ("TotalOnly group", Fraction(1)),
+    )
     if has_total_only or share != 1
 )
 """Counties and smaller areas, which have 0.159 for Detailed groups, have no TotalOnly groups."""
@@ -95,11 +109,20 @@ def _formula_row(budget: Fraction, name: str, share: Fraction) -> tuple[object, 
     sigma = sqrt(noise.sigma_squared)
     margin = int(1.96 * sigma)
     covers = f"{100 * float(_coverage(noise, margin)):.2f} %"
-    return exact(budget), name, f"{sigma:.3f}", f"±{margin}", covers, f"±{noise.margin_of_error(CONFIDENCE)}"
+    return (
+        exact(budget),
+        name,
+        f"{sigma:.3f}",
+        f"±{margin}",
+        covers,
+        f"±{noise.margin_of_error(CONFIDENCE)}",
+    )
 
 
 def _too_small(rows: Sequence[tuple[object, ...]]) -> str:
-    return ("none", "one", "two", "three", "four", "five", "six")[sum(row[3] != row[5] for row in rows)]
+    return ("none", "one", "two", "three", "four", "five", "six")[
+        sum(row[3] != row[5] for row in rows)
+    ]
 
 
 def _coverage(noise: DiscreteGaussian, margin: int) -> arb:
@@ -152,7 +175,10 @@ same targets."""
 
 def _figure_1() -> str:
     rows = [
-        (exact(budget), f"{max(abs(chance - continuous_suppression(ratio)) for ratio, chance in curve):.3f}")
+        (
+            exact(budget),
+            f"{max(abs(chance - continuous_suppression(ratio)) for ratio, chance in curve):.3f}",
+        )
         for budget, curve in ((budget, suppression_curve(budget)) for budget in THRESHOLD_BUDGETS)
     ]
     return f"""## Figure 1: how likely a group is suppressed
@@ -188,7 +214,13 @@ the dashed curve. The exact means lie above it, by at most, as a part of T:
 def _codes(tuning: Tuning) -> str:
     counties = tuning.levels[PopulationGroupLevel(US.area_level("COUNTY"), DETAILED)]
     rows = [
-        (row.codes, row.stability, f"±{row.margin}", _signed(row.change), _signed(row.deviation_change))
+        (
+            row.codes,
+            row.stability,
+            f"±{row.margin}",
+            _signed(row.change),
+            _signed(row.deviation_change),
+        )
         for row in multiplicities(counties)
     ]
     return f"""## Race multiplicity: from 8 codes to 3
@@ -269,7 +301,9 @@ def _noises_crossings(scopes: Iterable[Scope]) -> str:
     rows = []
     for scope in scopes:
         for way, saving in scope.savings.items():
-            rows.append((scope.name, way, *(_delta(digits_where(saving, wanted)) for wanted in (0.07, 0.0))))
+            rows.append(
+                (scope.name, way, *(_delta(digits_where(saving, wanted)) for wanted in (0.07, 0.0)))
+            )
     return f"""The delta at which the Gaussian has 7 % less, and the delta below which it has more (among deltas from 0.1 to 1e-40):
 
 {_table(("what is compared", "how it is added up", "7 % less at", "reverses below"), rows)}"""
@@ -281,7 +315,13 @@ def _delta(digits: float | None) -> str:
 
 def _noises_confidences(tuning: Tuning) -> str:
     delta, rows = Fraction(1, 10**10), []
-    for confidence in (Fraction(50, 100), Fraction(80, 100), Fraction(90, 100), Fraction(95, 100), Fraction(99, 100)):
+    for confidence in (
+        Fraction(50, 100),
+        Fraction(80, 100),
+        Fraction(90, 100),
+        Fraction(95, 100),
+        Fraction(99, 100),
+    ):
         found = compare_noises(tuning, delta, confidence)
         assert found is not None
         pure, zcdp = (
@@ -289,7 +329,13 @@ def _noises_confidences(tuning: Tuning) -> str:
             for epsilon in (found.geometric_epsilon_pure, found.geometric_epsilon_by_zcdp)
         )
         rows.append(
-            (_percent(confidence), exact(found.gaussian_epsilon), exact(found.geometric_epsilon_pure), pure, zcdp)
+            (
+                _percent(confidence),
+                exact(found.gaussian_epsilon),
+                exact(found.geometric_epsilon_pure),
+                pure,
+                zcdp,
+            )
         )
     return f"""The result also depends on the meaning of "the same accuracy". Geometric noise has heavier tails, so the higher the
 confidence at which margins are equal, the better the Gaussian looks. At delta 1e-10:
@@ -317,7 +363,10 @@ We can't say which of these, if any, is the paper's 7 %, since we don't have its
 
 
 def _table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    lines = [_line(heads), "|" + "|".join("---" if number == 0 else "--:" for number in range(len(heads))) + "|"]
+    lines = [
+        _line(heads),
+        "|" + "|".join("---" if number == 0 else "--:" for number in range(len(heads))) + "|",
+    ]
     return "\n".join([*lines, *(_line(row) for row in rows)])
 
 

@@ -49,7 +49,9 @@ def built(source: bytes, epoch: str, folder: Path, umask: int) -> dict[str, byte
     if (tree / "docs").is_dir():
         commands.insert(0, ["-m", "tools.supply_chain.documentation", str(PAGES)])
     for command in commands:  # without -B, modules that were run would be packed as bytecode, too
-        subprocess.run([sys.executable, "-B", *command], cwd=tree, env=environment, check=True, umask=umask)  # noqa: S603
+        subprocess.run(  # noqa: S603
+            [sys.executable, "-B", *command], cwd=tree, env=environment, check=True, umask=umask
+        )
     return {path.name: path.read_bytes() for path in sorted((folder / "dist").iterdir())}
 
 
@@ -67,7 +69,10 @@ def _git(*arguments: str) -> bytes:
 
 def main() -> int:
     if not (PROJECT / ".git").exists():
-        print("The archives are made from the last commit, and this is no clone of the repository.", file=sys.stderr)
+        print(
+            "The archives are made from the last commit, and this is no clone of the repository.",
+            file=sys.stderr,
+        )
         return 1
     shutil.rmtree(DIST, ignore_errors=True)
     one, other = built_twice(sources(), commit_time())

@@ -57,7 +57,9 @@ def write_documentation(project: Path, folder: Path) -> list[str]:
     titles = {place: re.search(r"^# (.*)", text, re.MULTILINE)[1] for place, text in texts.items()}
     for place, text in texts.items():
         (folder / place).parent.mkdir(parents=True, exist_ok=True)
-        (folder / place).with_suffix(".html").write_text(_page(place, text, titles), encoding="utf-8")
+        (folder / place).with_suffix(".html").write_text(
+            _page(place, text, titles), encoding="utf-8"
+        )
     shutil.copyfile(_STYLE, folder / "style.css")
     return faults + faults_of(folder)
 
@@ -84,7 +86,9 @@ def slug(heading: str) -> str:
 
 
 def _words(inline: Token) -> str:
-    return "".join(part.content for part in inline.children or () if part.type in {"text", "code_inline"})
+    return "".join(
+        part.content for part in inline.children or () if part.type in {"text", "code_inline"}
+    )
 
 
 def _navigation(top: str, titles: dict[str, str]) -> str:
@@ -96,19 +100,28 @@ def _navigation(top: str, titles: dict[str, str]) -> str:
         page = re.sub(r".*<(.*)>", r"\1", line)
         if f"{page}.md" in titles:
             group.append(f'<li><a href="{top}{page}.html">{escape(titles[f"{page}.md"])}</a></li>')
-    return "".join(f"<h2>{name}</h2>\n<ul>{''.join(pages)}</ul>\n" for name, pages in groups.items())
+    return "".join(
+        f"<h2>{name}</h2>\n<ul>{''.join(pages)}</ul>\n" for name, pages in groups.items()
+    )
 
 
 def _notebook(path: Path) -> str:
     """The cells of a notebook, without results."""
     cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
     sources = [("".join(cell["source"]), cell["cell_type"] == "code") for cell in cells]
-    return "\n\n".join(f"```python\n{source}\n```" if is_code else source for source, is_code in sources)
+    return "\n\n".join(
+        f"```python\n{source}\n```" if is_code else source for source, is_code in sources
+    )
 
 
 def _with_docstrings(page: str) -> str:
     """The page about Python, with signatures and docstrings for the names that it lists."""
-    return re.sub(r"```\{eval-rst\}\n(.*?)```", lambda block: "\n\n".join(_listed(block[1])), page, flags=re.DOTALL)
+    return re.sub(
+        r"```\{eval-rst\}\n(.*?)```",
+        lambda block: "\n\n".join(_listed(block[1])),
+        page,
+        flags=re.DOTALL,
+    )
 
 
 def _listed(block: str) -> list[str]:
@@ -117,7 +130,9 @@ def _listed(block: str) -> list[str]:
     for name, has_members, chosen in found:
         value = _value(name)
         parts += [f"### {name}", _described(name.rpartition(".")[2], value)]
-        members = [each.strip() for each in chosen.split(",") if each.strip()] or _public_members(value)
+        members = [each.strip() for each in chosen.split(",") if each.strip()] or _public_members(
+            value
+        )
         parts += [_described(member, getattr(value, member)) for member in members if has_members]
     return parts
 
@@ -141,8 +156,14 @@ def _public_members(value: Any) -> list[str]:
 
 def _described(name: str, value: Any) -> str:
     """The signature, as far as there is one, and the docstring."""
-    shown = f"{name}{inspect.signature(value)}" if inspect.isfunction(value) or inspect.ismethod(value) else name
-    docstring = "\n".join(f"    {line}".rstrip() for line in (inspect.getdoc(value) or "").splitlines())
+    shown = (
+        f"{name}{inspect.signature(value)}"
+        if inspect.isfunction(value) or inspect.ismethod(value)
+        else name
+    )
+    docstring = "\n".join(
+        f"    {line}".rstrip() for line in (inspect.getdoc(value) or "").splitlines()
+    )
     return f"```text\n{shown}\n{docstring}\n```"
 
 

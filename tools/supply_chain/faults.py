@@ -25,14 +25,20 @@ Faults = dict[str, list[str]]
 
 def asked(pins: list[Pin]) -> Faults:
     """What the database answers; only names and versions of public packages are sent."""
-    queries = [{"version": pin.version, "package": {"name": pin.name, "ecosystem": "PyPI"}} for pin in pins]
+    queries = [
+        {"version": pin.version, "package": {"name": pin.name, "ecosystem": "PyPI"}} for pin in pins
+    ]
     request = urllib.request.Request(
         DATABASE, json.dumps({"queries": queries}).encode(), {"Content-Type": "application/json"}
     )
     with urllib.request.urlopen(request, timeout=30) as answer:  # noqa: S310 - a fixed address
         results = json.load(answer)["results"]
     named = zip(pins, results, strict=True)
-    return {pin.purl: [fault["id"] for fault in found["vulns"]] for pin, found in named if found.get("vulns")}
+    return {
+        pin.purl: [fault["id"] for fault in found["vulns"]]
+        for pin, found in named
+        if found.get("vulns")
+    }
 
 
 def read_off(copy: zipfile.ZipFile, pins: list[Pin]) -> Faults:
@@ -41,17 +47,24 @@ def read_off(copy: zipfile.ZipFile, pins: list[Pin]) -> Faults:
     for name in sorted(copy.namelist()):
         entry = json.loads(copy.read(name))
         for pin in pins:
-            if "withdrawn" not in entry and any(_affects(part, pin) for part in entry.get("affected", [])):
+            if "withdrawn" not in entry and any(
+                _affects(part, pin) for part in entry.get("affected", [])
+            ):
                 faults.setdefault(pin.purl, []).append(entry["id"])
     return faults
 
 
 def _affects(part: dict[str, Any], pin: Pin) -> bool:
     package = part.get("package", {})
-    if package.get("ecosystem") != "PyPI" or package.get("name", "").lower().replace("_", "-") != pin.name:
+    if (
+        package.get("ecosystem") != "PyPI"
+        or package.get("name", "").lower().replace("_", "-") != pin.name
+    ):
         return False
     ranges = (found for found in part.get("ranges", []) if found["type"] == "ECOSYSTEM")
-    return pin.version in part.get("versions", []) or any(_holds(found["events"], pin) for found in ranges)
+    return pin.version in part.get("versions", []) or any(
+        _holds(found["events"], pin) for found in ranges
+    )
 
 
 def _holds(events: list[dict[str, str]], pin: Pin) -> bool:
@@ -60,13 +73,20 @@ def _holds(events: list[dict[str, str]], pin: Pin) -> bool:
     for kind, at in _in_order(events):
         if kind == "introduced" and (at == "0" or version >= Version(at)):
             is_affected = True
-        elif (kind == "fixed" and version >= Version(at)) or (kind == "last_affected" and version > Version(at)):
+        elif (kind == "fixed" and version >= Version(at)) or (
+            kind == "last_affected" and version > Version(at)
+        ):
             is_affected = False
     return is_affected
 
 
 def _in_order(events: list[dict[str, str]]) -> Iterator[tuple[str, str]]:
-    pairs = [pair for event in events for pair in event.items() if pair[0] in {"introduced", "fixed", "last_affected"}]
+    pairs = [
+        pair
+        for event in events
+        for pair in event.items()
+        if pair[0] in {"introduced", "fixed", "last_affected"}
+    ]
     return iter(sorted(pairs, key=lambda pair: Version(pair[1])))
 
 
@@ -78,7 +98,10 @@ def told(faults: Faults, pins: list[Pin]) -> int:
 
 
 def main() -> int:
-    pins = sorted({pin.purl: pin for lock in LOCKS for pin in pins_of(lock)}.values(), key=lambda pin: pin.purl)
+    pins = sorted(
+        {pin.purl: pin for lock in LOCKS for pin in pins_of(lock)}.values(),
+        key=lambda pin: pin.purl,
+    )
     path = os.environ.get("OSV_ZIP")
     try:
         if not path:
@@ -91,8 +114,14 @@ def main() -> int:
             if path
             else "it can't be reached from here"
         )
-        print(f"Nothing was checked: the database of known faults is needed, and {where}.", file=sys.stderr)
-        print("Without internet, set OSV_ZIP to a copy of its PyPI part (docs/supply-chain.md).", file=sys.stderr)
+        print(
+            f"Nothing was checked: the database of known faults is needed, and {where}.",
+            file=sys.stderr,
+        )
+        print(
+            "Without internet, set OSV_ZIP to a copy of its PyPI part (docs/supply-chain.md).",
+            file=sys.stderr,
+        )
         return 3
 
 

@@ -39,7 +39,9 @@ def pythons() -> dict[str, Path]:
         on_path = shutil.which(f"python{version}")
         named = [Path(on_path)] if on_path else []
         for python in (*named, *sorted(_OF_PYENV.glob(f"{version}.*/bin/python"))):
-            answer = subprocess.run([python, "-c", _ASKS_VERSION], capture_output=True, text=True, check=False)  # noqa: S603
+            answer = subprocess.run(  # noqa: S603
+                [python, "-c", _ASKS_VERSION], capture_output=True, text=True, check=False
+            )
             if answer.stdout.strip() == version:
                 found.setdefault(version, python)
     return {version: found[version] for version in sorted(found)}
@@ -54,7 +56,10 @@ class Environment:
         run([python, "-m", "venv", folder / "venv"], {})
 
     def pip(self, *arguments: object, **given: str) -> str:
-        return run([self.bin / "python", "-m", "pip", "--disable-pip-version-check", "-q", *arguments], given)
+        return run(
+            [self.bin / "python", "-m", "pip", "--disable-pip-version-check", "-q", *arguments],
+            given,
+        )
 
     def safetab(self, *arguments: str) -> str:
         own = {"HOME": str(self.home), "PATH": f"{self.bin}{os.pathsep}{os.environ['PATH']}"}
@@ -62,17 +67,30 @@ class Environment:
 
     def left_files(self) -> list[str]:
         """Whatever has the program's name, below the environment."""
-        return sorted(str(path) for path in self.bin.parent.rglob("*") if "safetab" in path.name.lower())
+        return sorted(
+            str(path) for path in self.bin.parent.rglob("*") if "safetab" in path.name.lower()
+        )
 
 
 def run(command: list[object], given: dict[str, str], folder: Path | None = None) -> str:
     """What a command prints. Raises StepError with it if the command fails."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "NUMBA", "XDG"))}
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("PYTHON", "NUMBA", "XDG"))
+    }
     ended = subprocess.run(  # noqa: S603 - our own commands
-        list(map(str, command)), env=kept | given, cwd=folder, capture_output=True, text=True, check=False
+        list(map(str, command)),
+        env=kept | given,
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     if ended.returncode:
-        raise StepError(f"{' '.join(map(str, command))} ended with {ended.returncode}:\n{ended.stdout}{ended.stderr}")
+        raise StepError(
+            f"{' '.join(map(str, command))} ended with {ended.returncode}:\n{ended.stdout}{ended.stderr}"
+        )
     return ended.stdout
 
 
@@ -89,7 +107,9 @@ def install(environment: Environment) -> None:
     environment.pip("download", "--no-deps", "-d", WHEELS, *_LOCKED)
     (wheel,) = DIST.glob("*.whl")
     for wanted in (_LOCKED, (wheel,)):
-        environment.pip("install", "--no-index", "--find-links", WHEELS, *wanted, PIP_CONFIG_FILE=os.devnull)
+        environment.pip(
+            "install", "--no-index", "--find-links", WHEELS, *wanted, PIP_CONFIG_FILE=os.devnull
+        )
     environment.pip("check")
 
 
@@ -100,7 +120,12 @@ def judge_noise(environment: Environment) -> None:
 
 def make_demo(environment: Environment) -> None:
     environment.safetab("demo", "demo")
-    pages = ("site/index.html", "site-households/index.html", "explorer.html", "output/release/datapackage.json")
+    pages = (
+        "site/index.html",
+        "site-households/index.html",
+        "explorer.html",
+        "output/release/datapackage.json",
+    )
     require_files(environment.home / "demo" / page for page in pages)
 
 
@@ -123,7 +148,13 @@ def require_files(paths: Iterator[Path] | list[Path]) -> None:
         raise StepError(f"these files are missing: {', '.join(missing)}")
 
 
-STEPS: tuple[Callable[[Environment], None], ...] = (install, judge_noise, make_demo, find_documentation, uninstall)
+STEPS: tuple[Callable[[Environment], None], ...] = (
+    install,
+    judge_noise,
+    make_demo,
+    find_documentation,
+    uninstall,
+)
 
 
 def outcomes(python: Path, folder: Path) -> Iterator[tuple[str, StepError | None, float]]:
@@ -143,11 +174,17 @@ def outcomes(python: Path, folder: Path) -> Iterator[tuple[str, StepError | None
 def main() -> int:
     passed = failed = 0
     print(f"Commands of safetab run {'without' if without_network() else 'with'} a network.")
-    tried = pythons() if "--all" in sys.argv else {"{}.{}".format(*sys.version_info): Path(sys.executable)}
+    tried = (
+        pythons()
+        if "--all" in sys.argv
+        else {"{}.{}".format(*sys.version_info): Path(sys.executable)}
+    )
     for version, python in tried.items():
         with TemporaryDirectory() as folder:
             for step, error, seconds in outcomes(python, Path(folder)):
-                print(f"Python {version}: {step}: {error or 'passed'} ({seconds:.0f} s)", flush=True)
+                print(
+                    f"Python {version}: {step}: {error or 'passed'} ({seconds:.0f} s)", flush=True
+                )
                 passed, failed = passed + (error is None), failed + (error is not None)
     if missing := set(PYTHONS) - set(tried):
         print(f"Not tried: Python {', '.join(sorted(missing))}.")

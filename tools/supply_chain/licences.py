@@ -34,7 +34,11 @@ def stated_licence(package: Distribution) -> str | None:
     """What the metadata says in a form that leaves no doubt."""
     if expression := package.metadata.get("License-Expression"):
         return str(expression)
-    named = {_CLASSIFIERS.get(line) for line in package.metadata.get_all("Classifier") or [] if line[:9] == "License :"}
+    named = {
+        _CLASSIFIERS.get(line)
+        for line in package.metadata.get_all("Classifier") or []
+        if line[:9] == "License :"
+    }
     return named.pop() if len(named) == 1 else None
 
 
@@ -59,7 +63,9 @@ def page() -> str:
     for lock, purpose in LOCKS.items():
         new = {(pin.name, pin.version, licences[pin.name]) for pin in pins_of(lock)} - told
         told |= new
-        lines.append(f"\n## For {purpose} (`{lock}`)\n\n| package | version | licence |\n|---|---|---|")
+        lines.append(
+            f"\n## For {purpose} (`{lock}`)\n\n| package | version | licence |\n|---|---|---|"
+        )
         lines += [f"| {name} | {version} | {licence} |" for name, version, licence in sorted(new)]
     outlines = json.loads(gzip.decompress(OUTLINES.read_bytes()))
     licence = outlines["licence_of_us_atlas"].strip().replace("\n", "\n> ").replace("> \n", ">\n")
@@ -85,5 +91,7 @@ def write_licences(folders: list[str]) -> None:
     licences = {name: stated.get(name, known.get(name, "")) for name in sorted(locked_names())}
     LIST.write_text(json.dumps(licences, indent=1) + "\n")
     if unknown := [name for name, licence in licences.items() if not licence]:
-        sys.exit(f"Find out the licences of these packages, and write them into {LIST.name}: {', '.join(unknown)}.")
+        sys.exit(
+            f"Find out the licences of these packages, and write them into {LIST.name}: {', '.join(unknown)}."
+        )
     PAGE.write_text(page())

@@ -11,7 +11,17 @@ from tools.supply_chain.locks import LOWEST
 BOUNDS = "build/lowest-bounds.txt"
 """The lowest versions, without those of the test tools."""
 
-_COMPILE = ["uv", "pip", "compile", "-q", "--universal", "--python-version", "3.11", "--generate-hashes", "--no-header"]
+_COMPILE = [
+    "uv",
+    "pip",
+    "compile",
+    "-q",
+    "--universal",
+    "--python-version",
+    "3.11",
+    "--generate-hashes",
+    "--no-header",
+]
 _COMPILE += ["--no-emit-index-url"]
 
 

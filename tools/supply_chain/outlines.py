@@ -19,7 +19,9 @@ from tools import PROJECT
 
 OUTLINES = PROJECT / "src" / "safetab" / "apps" / "website" / "outlines" / "us.json.gz"
 NOT_TABULATED = ("60", "66", "69", "78")  # the Island Areas: their census was another one
-SINCE_DIVIDED = ("02261",)  # Valdez-Cordova, in 2020 Chugach (02063) and Copper River (02066), which have no outline
+SINCE_DIVIDED = (
+    "02261",
+)  # Valdez-Cordova, in 2020 Chugach (02063) and Copper River (02066), which have no outline
 STEP_DEGREES = 0.002
 TOLERANCE_DEGREES = 0.004
 _LEAST_POINTS = 4  # of a ring, whose last point is its first
@@ -32,7 +34,10 @@ Ring = list[int]
 def decoded_arcs(topology: dict[str, Any]) -> list[Points]:
     """The arcs in degrees. The file has whole steps, each point as its distance from the one before."""
     transform = topology["transform"]
-    return [np.cumsum(arc, axis=0) * transform["scale"] + transform["translate"] for arc in topology["arcs"]]
+    return [
+        np.cumsum(arc, axis=0) * transform["scale"] + transform["translate"]
+        for arc in topology["arcs"]
+    ]
 
 
 def simplified(arc: Points, tolerance: float) -> Points:
@@ -67,22 +72,34 @@ def rings_of(geometry: dict[str, Any], arcs: list[Points], step: float) -> list[
     Rings without an area are left out. Falls Church (51610) has no other: us-atlas made it a line.
     """
     polygons = {"Polygon": [geometry["arcs"]], "MultiPolygon": geometry["arcs"]}[geometry["type"]]
-    rings = [_ring([arcs[n] if n >= 0 else arcs[~n][::-1] for n in ring], step) for one in polygons for ring in one]
+    rings = [
+        _ring([arcs[n] if n >= 0 else arcs[~n][::-1] for n in ring], step)
+        for one in polygons
+        for ring in one
+    ]
     return [ring for ring in rings if len(ring) >= 2 * _LEAST_POINTS]
 
 
 def _ring(arcs: list[Points], step: float) -> Ring:
     points = np.rint(np.concatenate(arcs) / step).astype(np.int64)
     differs = np.concatenate([[True], (np.diff(points, axis=0) != 0).any(axis=1)])
-    distances: Ring = np.diff(points[differs], axis=0, prepend=np.zeros((1, 2), dtype=np.int64)).ravel().tolist()
+    distances: Ring = (
+        np.diff(points[differs], axis=0, prepend=np.zeros((1, 2), dtype=np.int64)).ravel().tolist()
+    )
     return distances
 
 
 def outlines_of(topology: dict[str, Any], tolerance: float, step: float) -> dict[str, list[Ring]]:
     """The rings of every state and county that the census tabulates, by id."""
     arcs = [simplified(arc, tolerance) for arc in decoded_arcs(topology)]
-    geometries = [one for name in ("states", "counties") for one in topology["objects"][name]["geometries"]]
-    wanted = [one for one in geometries if one["id"][:2] not in NOT_TABULATED and one["id"] not in SINCE_DIVIDED]
+    geometries = [
+        one for name in ("states", "counties") for one in topology["objects"][name]["geometries"]
+    ]
+    wanted = [
+        one
+        for one in geometries
+        if one["id"][:2] not in NOT_TABULATED and one["id"] not in SINCE_DIVIDED
+    ]
     found = {str(one["id"]): rings_of(one, arcs, step) for one in wanted}
     return {region: found[region] for region in sorted(found) if found[region]}
 
@@ -99,7 +116,9 @@ def main() -> None:
     }
     text = json.dumps(content, separators=(",", ":"))
     OUTLINES.write_bytes(gzip.compress(text.encode(), mtime=0))
-    print(f"Wrote {OUTLINES.name}: {len(content['outlines']):,} outlines, {OUTLINES.stat().st_size / 1000:.0f} kB.")
+    print(
+        f"Wrote {OUTLINES.name}: {len(content['outlines']):,} outlines, {OUTLINES.stat().st_size / 1000:.0f} kB."
+    )
 
 
 if __name__ == "__main__":

@@ -12,7 +12,9 @@ from tools import PROJECT
 
 README = PROJECT / "README.md"
 LONG_DESCRIPTION = PROJECT / "packaging" / "long-description.md"
-_PICTURE = re.compile(r"^!\[[^\]]*\]\((?!https?:)[^)]*\)\n+(?:\*.*\*\n+)?", re.MULTILINE)  # with its caption
+_PICTURE = re.compile(
+    r"^!\[[^\]]*\]\((?!https?:)[^)]*\)\n+(?:\*.*\*\n+)?", re.MULTILINE
+)  # with its caption
 _LINK = re.compile(r"\[([^\]]*)\]\((?!https?:)(?:docs/)?([^)#]*?)(?:\.md)?(?:#[^)]*)?\)")
 _PATHS = ("- **I ", "given, and never", "[")  # the beginnings of lines that lead to pages
 _PAGE = r"\1 (`safetab docs \2`)"
@@ -43,7 +45,9 @@ def long_description() -> str:
             raise ValueError(f"README.md has no {phrase!r}: adapt tools/supply_chain/readme.py.")
         text = text.replace(phrase, other)
     lines = _PICTURE.sub("", text).splitlines()
-    return "".join(_LINK.sub(_PAGE if line.startswith(_PATHS) else r"\1", line) + "\n" for line in lines)
+    return "".join(
+        _LINK.sub(_PAGE if line.startswith(_PATHS) else r"\1", line) + "\n" for line in lines
+    )
 
 
 def main() -> None:

@@ -67,7 +67,12 @@ def faults(version: str, changelog: str, citation: str) -> Iterator[str]:
     """A sentence for each thing that isn't ready."""
     found = sections(changelog)
     date = next(
-        (heading.removeprefix(f"{version} - ") for heading in found if heading.startswith(f"{version} - ")), None
+        (
+            heading.removeprefix(f"{version} - ")
+            for heading in found
+            if heading.startswith(f"{version} - ")
+        ),
+        None,
     )
     if date is None or not found[f"{version} - {date}"]:
         yield f'CHANGELOG.md: has no "## {version} - DATE" with the changes. Write it.'
@@ -89,12 +94,19 @@ def write_release(folder: Path, version: str, changelog: str) -> str:
     for path in sorted(DIST.iterdir()):
         shutil.copyfile(path, folder / path.name)
     shutil.copyfile(BILL, folder / f"safetab-{version}.cdx.json")
-    (notes,) = (text for heading, text in sections(changelog).items() if heading.startswith(f"{version} - "))
+    (notes,) = (
+        text for heading, text in sections(changelog).items() if heading.startswith(f"{version} - ")
+    )
     (folder / "release-notes.md").write_text(
         f"# safetab {version}\n\n{without_relative_links(notes)}\n", encoding="utf-8"
     )
-    sums = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(folder.iterdir())}
-    (folder / "SHA256SUMS").write_text("".join(f"{checksum}  {name}\n" for name, checksum in sums.items()))
+    sums = {
+        path.name: hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(folder.iterdir())
+    }
+    (folder / "SHA256SUMS").write_text(
+        "".join(f"{checksum}  {name}\n" for name, checksum in sums.items())
+    )
     return sums[f"safetab-{version}.tar.gz"]
 
 
@@ -104,15 +116,24 @@ def _read(page: str) -> str:
 
 def main(arguments: Sequence[str] = ()) -> int:
     changelog = _read("CHANGELOG.md")
-    found = [*missing_addresses(project()["urls"], _read), *faults(version(), changelog, _read("CITATION.cff"))]
+    found = [
+        *missing_addresses(project()["urls"], _read),
+        *faults(version(), changelog, _read("CITATION.cff")),
+    ]
     if changed := uncommitted():
-        found.append(f"The archives are made from the last commit, and these files have changed since: {changed}")
+        found.append(
+            f"The archives are made from the last commit, and these files have changed since: {changed}"
+        )
     for fault in found:
         print(fault, file=sys.stderr)
     if found or "--ready" in arguments:
         return 1 if found else 0
     checksum = write_release(RELEASE, version(), changelog)
-    print(_BY_HAND.format(folder=RELEASE.relative_to(PROJECT), version=version(), checksum=checksum).strip())
+    print(
+        _BY_HAND.format(
+            folder=RELEASE.relative_to(PROJECT), version=version(), checksum=checksum
+        ).strip()
+    )
     return 0
 
 

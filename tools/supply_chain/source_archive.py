@@ -38,10 +38,21 @@ def main() -> int:
         run_python(tree, "-B", "-c", _BUILD, built, SOURCE_DATE_EPOCH=commit_time())
         (wheel,) = built.iterdir()
         if wheel.read_bytes() != (DIST / wheel.name).read_bytes():
-            print(f"{wheel.name} from the source archive differs from the one in build/dist.", file=sys.stderr)
+            print(
+                f"{wheel.name} from the source archive differs from the one in build/dist.",
+                file=sys.stderr,
+            )
             return 3
         print("The source archive makes the same wheel.", flush=True)
-        pip = ("-m", "pip", "--disable-pip-version-check", "-q", "install", "--no-index", "--no-deps")
+        pip = (
+            "-m",
+            "pip",
+            "--disable-pip-version-check",
+            "-q",
+            "install",
+            "--no-index",
+            "--no-deps",
+        )
         if run_python(tree, *pip, "--target", installed, wheel):
             return 3
         return tests_of(tree, installed, sys.argv[1:])
@@ -49,9 +60,13 @@ def main() -> int:
 
 def tests_of(tree: Path, installed: Path, given: list[str]) -> int:
     """The exit code of the given tests, if all tests of the archive can be loaded."""
-    loading = run_python(tree, "-m", "pytest", "--collect-only", "-qq", "tests", PYTHONPATH=str(installed))
+    loading = run_python(
+        tree, "-m", "pytest", "--collect-only", "-qq", "tests", PYTHONPATH=str(installed)
+    )
     workers = os.environ.get("WORKERS", "2")
-    return loading or run_python(tree, "-m", "pytest", "-n", workers, "-q", *given, PYTHONPATH=str(installed))
+    return loading or run_python(
+        tree, "-m", "pytest", "-n", workers, "-q", *given, PYTHONPATH=str(installed)
+    )
 
 
 if __name__ == "__main__":

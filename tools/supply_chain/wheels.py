@@ -27,8 +27,25 @@ def complaint(lock: str, python: str, processor: str, folder: Path) -> str | Non
     """What uv says if a wheel is missing."""
     pins = folder / lock
     pins.write_text(without_source_only((PROJECT / lock).read_text()))
-    command = ["uv", "pip", "install", "-q", "--dry-run", "--no-deps", "--only-binary", ":all:", "--require-hashes"]
-    command += ["--target", str(folder / "nothing"), "--python-version", python, "--python-platform", processor]
+    command = [
+        "uv",
+        "pip",
+        "install",
+        "-q",
+        "--dry-run",
+        "--no-deps",
+        "--only-binary",
+        ":all:",
+        "--require-hashes",
+    ]
+    command += [
+        "--target",
+        str(folder / "nothing"),
+        "--python-version",
+        python,
+        "--python-platform",
+        processor,
+    ]
     done = subprocess.run([*command, "-r", str(pins)], capture_output=True, text=True, check=False)  # noqa: S603
     return done.stderr if done.returncode else None
 

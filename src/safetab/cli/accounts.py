@@ -65,7 +65,9 @@ def show_check(log: Path, against: Sequence[Path]) -> None:
     else:
         content = read_log(log)
         runs = len({spend.run for spend in content.spends})
-        note(f"Nothing is wrong: {runs:,} run{'' if runs == 1 else 's'}, no line is damaged or in doubt.")
+        note(
+            f"Nothing is wrong: {runs:,} run{'' if runs == 1 else 's'}, no line is damaged or in doubt."
+        )
         note(f"This is {content.chain.head}.")
     if errors:
         raise typer.Exit(ExitCode.INVALID_INPUT)
@@ -78,13 +80,20 @@ def show_accounts(accounts: Sequence[PeopleAccounts]) -> None:
     for people, pass_name in _passes(accounts):
         account = people.of(pass_name)
         definitions = [each.spelling for each in account.definitions]
-        left = [f"{each.definition.budget_symbol} {exact(account.left(each))}" for each in people.limits]
+        left = [
+            f"{each.definition.budget_symbol} {exact(account.left(each))}" for each in people.limits
+        ]
         # In epsilon if all runs are under pure DP, else in rho.
         totals = {each.budget_symbol: account.total(each) for each in account.definitions[:1]}
-        spent = [f"{symbol} {exact(total)}" for symbol, total in totals.items() if total is not None]
+        spent = [
+            f"{symbol} {exact(total)}" for symbol, total in totals.items() if total is not None
+        ]
         texts = (definitions, spent, map(str, people.limits), left)
         cells = (", ".join(each) or "-" for each in texts)
-        named = (", ".join(people.names), "-" if pass_name == WHOLE_TERRITORY else pass_name.upper())
+        named = (
+            ", ".join(people.names),
+            "-" if pass_name == WHOLE_TERRITORY else pass_name.upper(),
+        )
         table.add_row(*named, *cells, f"{len(account.spends):,}")
     console = terminal_console()
     show_table("What was spent, and what is left", table, console, keys=2)
@@ -111,7 +120,9 @@ def _account(people: PeopleAccounts, pass_name: str) -> JsonObject:
         "datasets": list(people.names),
         "pass": pass_name,
         "definitions": [definition.spelling for definition in account.definitions],
-        "spent": {symbol: None if total is None else exact(total) for symbol, total in totals.items()},
+        "spent": {
+            symbol: None if total is None else exact(total) for symbol, total in totals.items()
+        },
         "limit": {symbol: exact(limit.amount) for symbol, limit in limits.items()},
         "limit_set_utc": {symbol: limit.utc for symbol, limit in limits.items()},
         "left": {symbol: exact(account.left(limit)) for symbol, limit in limits.items()},

@@ -25,7 +25,9 @@ class Document:
         self._failure = self._advice = ""
         self._begun = "{"
 
-    def add(self, answer: dict[str, object], findings: Iterable[Finding], *, failure: str, advice: str) -> None:
+    def add(
+        self, answer: dict[str, object], findings: Iterable[Finding], *, failure: str, advice: str
+    ) -> None:
         """Add keys, findings and, if the command fails, why and what to read."""
         self._answer |= answer
         self._findings += findings
@@ -55,7 +57,9 @@ class Document:
             "advice": self._advice or None,
             "findings": [finding.as_json() for finding in self._findings],
         }
-        self._output.write(self._begun + json.dumps(about | self._answer, indent=2).removeprefix("{") + "\n")
+        self._output.write(
+            self._begun + json.dumps(about | self._answer, indent=2).removeprefix("{") + "\n"
+        )
 
 
 document: ContextVar[Document | None] = ContextVar("document", default=None)
@@ -68,7 +72,11 @@ def is_for_programs() -> bool:
 
 
 def answer(
-    keys: dict[str, object] | None = None, findings: Iterable[Finding] = (), *, failure: str = "", advice: str = ""
+    keys: dict[str, object] | None = None,
+    findings: Iterable[Finding] = (),
+    *,
+    failure: str = "",
+    advice: str = "",
 ) -> None:
     """Add to the document, if the command is to print one."""
     if (open_document := document.get()) is not None:

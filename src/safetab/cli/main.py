@@ -40,7 +40,9 @@ def _show_version(is_asked: bool) -> None:
         raise typer.Exit
 
 
-_Version = typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
+_Version = typer.Option(
+    "--version", callback=_show_version, is_eager=True, help="Show the version and exit."
+)
 
 
 @app.callback()

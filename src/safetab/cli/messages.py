@@ -62,7 +62,9 @@ def _wrapped_line(line: str, width: int) -> str:
         return line
     indent = " " * (len(line) - len(line.lstrip(" ")))
     words = re.sub(_BETWEEN.format(" "), _NO_BREAK_SPACE, line.strip())
-    wrapper = textwrap.TextWrapper(width, indent, f"{indent}  ", break_long_words=False, break_on_hyphens=False)
+    wrapper = textwrap.TextWrapper(
+        width, indent, f"{indent}  ", break_long_words=False, break_on_hyphens=False
+    )
     return re.sub(_BETWEEN.format(_NO_BREAK_SPACE), " ", wrapper.fill(words))
 
 
@@ -128,7 +130,11 @@ def exits_with_code() -> Iterator[None]:
 
 def _shown_refusal(error: RunFailed | MemoryError | OSError, publication: Publication) -> int:
     """Print what the machine or a path refused, and give the exit code for it."""
-    if isinstance(error, OSError) and error.errno in failures.OF_THE_PATH and error.filename is not None:
+    if (
+        isinstance(error, OSError)
+        and error.errno in failures.OF_THE_PATH
+        and error.filename is not None
+    ):
         message = f"can't be used: {error.strerror}."
         show_findings([Finding(Severity.ERROR, str(error.filename), "", message)])
         return ExitCode.INVALID_INPUT
@@ -191,7 +197,12 @@ def _wrong_use(error: Any) -> Finding:
     """What the command-line library says of wrong usage, as a finding."""
     parameter = getattr(error, "param", None)
     names = [] if parameter is None else [name for name in parameter.opts if name.startswith("--")]
-    where = "".join(names[:1]) or getattr(error, "param_hint", None) or getattr(error, "option_name", None) or ""
+    where = (
+        "".join(names[:1])
+        or getattr(error, "param_hint", None)
+        or getattr(error, "option_name", None)
+        or ""
+    )
     message = error.message if parameter is not None and error.message else error.format_message()
     return Finding(Severity.ERROR, "the command", where, message)
 

@@ -56,8 +56,12 @@ Out = Annotated[Path, path_argument("OUT", FOLDERS["OUT"])]
 Folder = Annotated[Path, path_argument("FOLDER", "Directory to make.")]
 Release = Annotated[Path, path_argument("RELEASE", "A release: OUT of a run, or OUT/release.")]
 Overwrite = Annotated[bool, typer.Option(OVERWRITE.flag, help=OVERWRITE.help)]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only results, warnings and errors.")]
-_Json = Annotated[bool, typer.Option("--json", help="Print one JSON document, for programs; text goes to stderr.")]
+Quiet = Annotated[
+    bool, typer.Option("--quiet", "-q", help="Print only results, warnings and errors.")
+]
+_Json = Annotated[
+    bool, typer.Option("--json", help="Print one JSON document, for programs; text goes to stderr.")
+]
 _HYPHEN = "\ue000"  # of Unicode's private area: no text contains it
 OF_US = "\N{THIN SPACE}"  # in the help of an option that only the U.S. census has: it gets a heading of its own
 _PlainFormatter: Any = typer.Context.formatter_class
@@ -128,8 +132,15 @@ class _PlainFlags:
                 for words, plain in _PLAIN_WORDS.items():
                     error.message = re.sub(words, plain, error.message)
             if hasattr(error, "possibilities"):
-                shown = (each for each in self.get_params(ctx) if not getattr(each, "hidden", False))
-                names = [name.lstrip("-") for each in shown for name in each.opts if name.startswith("--")]
+                shown = (
+                    each for each in self.get_params(ctx) if not getattr(each, "hidden", False)
+                )
+                names = [
+                    name.lstrip("-")
+                    for each in shown
+                    for name in each.opts
+                    if name.startswith("--")
+                ]
                 unknown = str(getattr(error, "option_name", "")).lstrip("-")
                 close = get_close_matches(unknown, names, 1, _LEAST_LIKENESS)
                 error.possibilities = [f"--{name}" for name in close]
@@ -153,12 +164,19 @@ class _Command(_PlainFlags, TyperCommand):
     def _require_right_order(self, ctx: Any) -> None:
         # Early versions of typer hand over texts here and make paths of them later.
         given = (ctx.params.get(name) for name in ("parameters", "data", "together_with"))
-        parameters, data, other = (Path(each) if isinstance(each, str | Path) else None for each in given)
+        parameters, data, other = (
+            Path(each) if isinstance(each, str | Path) else None for each in given
+        )
         if parameters is not None:
             from safetab.inputs.configuration import require_parameters  # noqa: PLC0415 - help is quick
 
             with exits_with_code():
-                words = [*ctx.command_path.split(), data, parameters, *filter(None, [ctx.params.get("out")])]
+                words = [
+                    *ctx.command_path.split(),
+                    data,
+                    parameters,
+                    *filter(None, [ctx.params.get("out")]),
+                ]
                 require_parameters(parameters, data, shlex.join(map(str, words)))
                 if other is not None:
                     require_parameters(other)
@@ -179,7 +197,9 @@ class _Group(_PlainFlags, TyperGroup):
             if command is not None and not command.hidden:
                 task = getattr(command, "rich_help_panel", None)
                 heading = task if isinstance(task, str) else "Commands"
-                tasks.setdefault(heading, []).append((name, command.get_short_help_str(_LONGEST_SUMMARY)))
+                tasks.setdefault(heading, []).append(
+                    (name, command.get_short_help_str(_LONGEST_SUMMARY))
+                )
         width = max(len(name) for rows in tasks.values() for name, _ in rows)
         for heading, rows in tasks.items():
             with formatter.section(heading):
@@ -192,13 +212,21 @@ class App(typer.Typer):
     def __init__(self, **settings: Any) -> None:
         # Loading what draws boxes and colours takes longer than all the rest of the help.
         names = {"help_option_names": ["-h", "--help"]}
-        super().__init__(cls=_Group, no_args_is_help=True, rich_markup_mode=None, context_settings=names, **settings)
+        super().__init__(
+            cls=_Group,
+            no_args_is_help=True,
+            rich_markup_mode=None,
+            context_settings=names,
+            **settings,
+        )
 
     def command(self, name: str | None = None, **settings: Any) -> Callable[[_F], _F]:
         """Register a command, as typer does; its summary is its docstring's first sentence."""
 
         def added(function: _F) -> _F:
-            summary = (inspect.getdoc(function) or "").split("\n\n", maxsplit=1)[0].replace("\n", " ")
+            summary = (
+                (inspect.getdoc(function) or "").split("\n\n", maxsplit=1)[0].replace("\n", " ")
+            )
             defaults: dict[str, Any] = {"cls": _Command, "short_help": summary}
             super(App, self).command(name, **(defaults | settings))(_with_common_options(function))
             return function
@@ -226,7 +254,9 @@ def _with_common_options(function: _F) -> _F:
     return cast("_F", common)
 
 
-def _declare(command: Any, signature: inspect.Signature, parameters: list[inspect.Parameter]) -> None:
+def _declare(
+    command: Any, signature: inspect.Signature, parameters: list[inspect.Parameter]
+) -> None:
     """Tell typer which parameters a command has."""
     command.__signature__ = signature.replace(parameters=parameters)
     command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
@@ -237,7 +267,11 @@ def takes(*options: DeclaredOption) -> Callable[[_F], _F]:
 
     def taking(command: _F) -> _F:
         signature = inspect.signature(command, eval_str=True)
-        own = [each for each in signature.parameters.values() if each.kind is not inspect.Parameter.VAR_KEYWORD]
+        own = [
+            each
+            for each in signature.parameters.values()
+            if each.kind is not inspect.Parameter.VAR_KEYWORD
+        ]
         parameters = [*own, *(each.parameter(_annotated(each)) for each in options)]
         _declare(command, signature, parameters)
         return command
@@ -252,7 +286,10 @@ def _annotated(declared: DeclaredOption) -> object:
     settings["envvar"] = SETTINGS.get(declared.name)
     if declared.type is EngineKind:
         settings = {"parser": _engine, "metavar": f"[{'|'.join(EngineKind)}]"}
-    return Annotated[declared.type, typer.Option(*flags, help=declared.help, hidden=declared.is_hidden, **settings)]
+    return Annotated[
+        declared.type,
+        typer.Option(*flags, help=declared.help, hidden=declared.is_hidden, **settings),
+    ]
 
 
 def _engine(given: str) -> EngineKind:

@@ -44,7 +44,9 @@ def show_plan(plan: RunPlan) -> None:
     config, product = plan.config, plan.config.product
     is_staged = product.selector is Selector.NOISY_STAGE_1
     margins = f"Budgets, margins of error (+/-) at {float(CONFIDENCE):.0%}, and noise"
-    published = " on average if all groups are empty" if is_staged else ", however many are in the groups"
+    published = (
+        " on average if all groups are empty" if is_staged else ", however many are in the groups"
+    )
     show_table("Total privacy loss", loss_table(plan), console)
     for family in product.families:
         of_family = f": {family.name}" if product.has_several_families else ""
@@ -70,7 +72,9 @@ def show_joint_loss(joint: JointLoss) -> None:
     heads = [head for each in joint.passes for head in (f"{each.name.upper()} {symbol}", *at_delta)]
     table = text_table("what changes", *heads)
     for change, losses in joint.rows():
-        cells = [(loss, *(epsilon_of_rho(loss, DELTA) for _ in at_delta)) for loss in losses.values()]
+        cells = [
+            (loss, *(epsilon_of_rho(loss, DELTA) for _ in at_delta)) for loss in losses.values()
+        ]
         table.add_row(change, *(loss_text(amount) for of_pass in cells for amount in of_pass))
     names = " and ".join(config.product.name for config in (joint.persons, joint.households))
     console = terminal_console()
@@ -103,7 +107,9 @@ def _title(plan: RunPlan) -> str:
     )
 
 
-def noise_table(config: RunConfig, designs: Iterable[LevelDesign], *confidences: Fraction) -> TextTable:
+def noise_table(
+    config: RunConfig, designs: Iterable[LevelDesign], *confidences: Fraction
+) -> TextTable:
     """Budgets, margins at these confidences, and noise, in one column for all levels that agree.
 
     A line without a number is left out.
@@ -127,7 +133,9 @@ def _lines(design: LevelDesign, confidences: Sequence[Fraction]) -> Iterator[tup
     def margins(stage: Stage, draws: int = 1) -> str:
         if stage not in design.stages or not design.can_be_drawn:
             return NONE
-        return " / ".join(f"{margin_of(design.noise(stage), draws, each):,}" for each in confidences)
+        return " / ".join(
+            f"{margin_of(design.noise(stage), draws, each):,}" for each in confidences
+        )
 
     yield design.definition.budget_symbol, exact(design.budget)
     for shape in design.shapes:
@@ -135,7 +143,9 @@ def _lines(design: LevelDesign, confidences: Sequence[Fraction]) -> Iterator[tup
             yield "+/- lone total", margins(Stage.STAGE_2)
             continue
         yield shape.title, f"from {least[shape]:,}" if shape in least else otherwise
-        yield from ((f"  +/- {kind.short}", margins(Stage.STAGE_2, kind.draws)) for kind in shape.kinds)
+        yield from (
+            (f"  +/- {kind.short}", margins(Stage.STAGE_2, kind.draws)) for kind in shape.kinds
+        )
     yield "+/- total-only group", margins(Stage.TOTAL_ONLY)
     yield "T", _shown(design.suppression_threshold)
     yield "stability", str(design.stability)
@@ -151,12 +161,16 @@ def _names(levels: Iterable[PopulationGroupLevel], config: RunConfig) -> str:
     """The levels on short lines, areas with the same levels of groups together."""
     groups_of: dict[str, list[str]] = {}
     for level in levels:
-        groups_of.setdefault(_area(level, config), []).append(level.iterations.name.replace(" ", _NO_BREAK))
+        groups_of.setdefault(_area(level, config), []).append(
+            level.iterations.name.replace(" ", _NO_BREAK)
+        )
     areas_of: dict[str, list[str]] = {}
     for area, groups in groups_of.items():
         areas_of.setdefault(", ".join(groups), []).append(area)
     names = [f"{', '.join(areas)}: {groups}" for groups, areas in areas_of.items()]
-    lines = (wrap(name, _HEAD_WIDTH, break_long_words=False, break_on_hyphens=False) for name in names)
+    lines = (
+        wrap(name, _HEAD_WIDTH, break_long_words=False, break_on_hyphens=False) for name in names
+    )
     return "\n".join(chain.from_iterable(lines)).replace(_NO_BREAK, " ")
 
 
@@ -173,15 +187,27 @@ def _groups_table(config: RunConfig, levels: Sequence[LevelPlan]) -> TextTable:
     published = {tuple(output.published_groups for output in outputs): "published"}
     for folder in levels[0].family.folders:  # equal columns are one
         rows = tuple(output.rows[folder] for output in outputs)
-        published[rows] = f"{published[rows]}\n= {folder} rows" if rows in published else f"{folder}\nrows"
+        published[rows] = (
+            f"{published[rows]}\n= {folder} rows" if rows in published else f"{folder}\nrows"
+        )
     table = text_table("level", *columns, *published.values())
     for number, level in enumerate(levels):
         counts = [f"{column[number]:,}" for column in columns.values()]
-        table.add_row(_name(level.level, config), *counts, *(f"{column[number]:,.{places}f}" for column in published))
+        table.add_row(
+            _name(level.level, config),
+            *counts,
+            *(f"{column[number]:,.{places}f}" for column in published),
+        )
     table.add_section()
-    with_t = [number for number, level in enumerate(levels) if level.design.suppression_threshold is not None]
+    with_t = [
+        number
+        for number, level in enumerate(levels)
+        if level.design.suppression_threshold is not None
+    ]
     for name, numbers in {"all levels": range(len(levels)), "  with T": with_t}.items():
-        groups, *rest = (sum(column[number] for number in numbers) for column in (columns["groups"], *published))
+        groups, *rest = (
+            sum(column[number] for number in numbers) for column in (columns["groups"], *published)
+        )
         counts = [f"{groups:,}" if head == "groups" else "" for head in columns]
         if numbers:
             table.add_row(name, *counts, *(f"{number:,.{places}f}" for number in rest))
@@ -194,15 +220,22 @@ def _counts(words: Words, levels: Sequence[LevelPlan]) -> dict[str, list[int]]:
     columns = {words.entities: [len(universe.entities) for universe in universes]}
     total_only = [universe.total_only_iterations for universe in universes]
     if any(total_only):
-        adaptive = [len(universe.iterations) - universe.total_only_iterations for universe in universes]
-        columns |= {f"adaptive\n{words.iterations}": adaptive, f"total-only\n{words.iterations}": total_only}
+        adaptive = [
+            len(universe.iterations) - universe.total_only_iterations for universe in universes
+        ]
+        columns |= {
+            f"adaptive\n{words.iterations}": adaptive,
+            f"total-only\n{words.iterations}": total_only,
+        }
     return columns | {"groups": [universe.size for universe in universes]}
 
 
 def loss_table(made: RunPlan | Tuning) -> TextTable:
     """The loss of each pass and of anybody; under zCDP, a loss to compare with is in the last row."""
     config, product, definition = made.config, made.config.product, made.config.privacy_definition
-    losses = {each.title: made.loss_of(each) for each in config.passes if len(config.census.passes) > 1}
+    losses = {
+        each.title: made.loss_of(each) for each in config.passes if len(config.census.passes) > 1
+    }
     losses |= {f"any {product.record.protected} in this run": made.loss}
     measures = [definition.budget_symbol]
     if not definition.is_pure:
@@ -212,25 +245,46 @@ def loss_table(made: RunPlan | Tuning) -> TextTable:
     table = text_table("whose loss", *heads)
     for whose, loss in losses.items():
         reported = reported_loss(definition, loss)
-        epsilons = () if definition.is_pure else (reported.unbounded_epsilon, reported.bounded_epsilon)
-        table.add_row(whose, *(loss_text(number) for number in (reported.unbounded, reported.bounded, *epsilons)))
+        epsilons = (
+            () if definition.is_pure else (reported.unbounded_epsilon, reported.bounded_epsilon)
+        )
+        table.add_row(
+            whose,
+            *(loss_text(number) for number in (reported.unbounded, reported.bounded, *epsilons)),
+        )
     return table
 
 
 def _notes(plan: RunPlan) -> list[str]:
     """Explanations below the tables, only those that apply."""
-    definition, product, words = plan.config.privacy_definition, plan.config.product, plan.config.census.words
+    definition, product, words = (
+        plan.config.privacy_definition,
+        plan.config.product,
+        plan.config.census.words,
+    )
     added, changed = guarantee.neighbours_in_words(product)
-    notes = [f"T: {words.below}, a group that gets only a total is published only if its noisy total is above T."]
-    notes = notes if any(level.design.suppression_threshold is not None for level in plan.levels) else []
+    notes = [
+        f"T: {words.below}, a group that gets only a total is published only if its noisy total is above T."
+    ]
+    notes = (
+        notes
+        if any(level.design.suppression_threshold is not None for level in plan.levels)
+        else []
+    )
     notes += [
         _ROWS[product.selector.value].format(nouns=product.record.nouns),
         f"Unbounded: {added}; bounded: {changed}. Losses are rounded up.",
         *(reference_words(product, definition) if definition.is_pure else []),
-        *([product.reference.published] if product.reference and product.reference.published else []),
+        *(
+            [product.reference.published]
+            if product.reference and product.reference.published
+            else []
+        ),
     ]
     if plan.levels_left_out:
-        notes.append(f"Not tabulated, for a budget of 0: {', '.join(map(str, plan.levels_left_out))}.")
+        notes.append(
+            f"Not tabulated, for a budget of 0: {', '.join(map(str, plan.levels_left_out))}."
+        )
     return notes
 
 
@@ -238,7 +292,10 @@ def _about_guarantee(plan: RunPlan) -> list[str]:
     """What is protected, who reaches the stability and what is taken to be public, of a specification."""
     if not guarantee.is_specified(plan.config.census):
         return []
-    files = [f"  {name}  sha256 {digest}" for name, digest in guarantee.hashes_of_public_files(plan).items()]
+    files = [
+        f"  {name}  sha256 {digest}"
+        for name, digest in guarantee.hashes_of_public_files(plan).items()
+    ]
     sentence = guarantee.protected_sentence(plan.config.product)
     return [sentence, *guarantee.stabilities_in_words(plan), guarantee.TAKEN_TO_BE_PUBLIC, *files]
 

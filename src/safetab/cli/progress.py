@@ -42,7 +42,9 @@ class TerminalProgress:
             self._lines.advance(parts)
         elif self._bars.tasks:
             task = self._bars.tasks[-1]
-            self._bars.advance(task.id, parts if task.remaining is None else min(parts, task.remaining))
+            self._bars.advance(
+                task.id, parts if task.remaining is None else min(parts, task.remaining)
+            )
 
     def print(self, line: str) -> None:
         """Print a line on standard output without disturbing the bar."""
@@ -89,7 +91,9 @@ def _write_line(text: str) -> None:
 class StepLines:
     """Plain lines: when a step begins, each half minute of a long step, and when it ends."""
 
-    def __init__(self, write: Callable[[str], None], clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, write: Callable[[str], None], clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self._write = write
         self._clock = clock
         self._step: str | None = None
@@ -159,7 +163,12 @@ def progress_bars(console: Console) -> bars.Progress:
     """Bars that show the step, its parts and the time left; a narrow terminal breaks long names."""
     is_wide = console.width >= _WIDE
     name = Column(min_width=_LONGEST_WORD, overflow="fold")
-    numbers = (_PartsColumn, *([_RateColumn] if is_wide else []), bars.TimeElapsedColumn, bars.TimeRemainingColumn)
+    numbers = (
+        _PartsColumn,
+        *([_RateColumn] if is_wide else []),
+        bars.TimeElapsedColumn,
+        bars.TimeRemainingColumn,
+    )
     return bars.Progress(
         bars.TextColumn("{task.description}", table_column=name),
         bars.BarColumn(bar_width=40 if is_wide else 10),

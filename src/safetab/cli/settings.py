@@ -26,7 +26,10 @@ def settings_in_force() -> dict[str, dict[str, object]]:
     found = dict[str, dict[str, object]]()
     for name, variable in SETTINGS.items():
         given = os.environ.get(variable)
-        found[flag_of(name)] = {"value": given or DEFAULTS[name], "from": variable if given else "default"}
+        found[flag_of(name)] = {
+            "value": given or DEFAULTS[name],
+            "from": variable if given else "default",
+        }
     return found
 
 
@@ -43,7 +46,11 @@ def apply_settings(context: Any) -> None:
         context.params[name] = None
     with quietly(is_quiet=context.params.get("quiet", False)):
         for name in taken:
-            word = "is left out, since the people are synthetic" if name in left_out else f"sets {flag_of(name)}"
+            word = (
+                "is left out, since the people are synthetic"
+                if name in left_out
+                else f"sets {flag_of(name)}"
+            )
             note(f"{SETTINGS[name]} {word}.", err=True)
 
 
@@ -59,8 +66,14 @@ def _warn_of_unknown_settings() -> None:
 
 def _taken(context: Any) -> list[str]:
     """The settings that the environment gave to this command."""
-    sources = {name: context.get_parameter_source(name) for name in SETTINGS if name in context.params}
-    return [name for name, source in sources.items() if source is not None and source.name == _OF_THE_ENVIRONMENT]
+    sources = {
+        name: context.get_parameter_source(name) for name in SETTINGS if name in context.params
+    }
+    return [
+        name
+        for name, source in sources.items()
+        if source is not None and source.name == _OF_THE_ENVIRONMENT
+    ]
 
 
 def _accounts_left_out(given: Mapping[str, Any], taken: list[str]) -> list[str]:

@@ -96,7 +96,8 @@ def _number_as_json(number: Estimate, release: Release) -> JsonObject:
     first = number.counted[0]
     names = [column.name for column in release.product.label_columns]
     lines = [
-        {"line": each.line.number, "labels": dict(zip(names, each.line.labels, strict=True))} for each in number.counted
+        {"line": each.line.number, "labels": dict(zip(names, each.line.labels, strict=True))}
+        for each in number.counted
     ]
     return {
         **_counted_as_json(first.entity, first.group, number.what),
@@ -178,7 +179,9 @@ def _answer(release: Release, question: Question, part: Mapping[str, object]) ->
     ((name, level),), of = question.areas, question.group_level
     if level is None and question.group is not None and release.is_level(name):
         if question.asks_for_a_table:
-            message = "tables are shown for one area. Give its name, or leave the other options out."
+            message = (
+                "tables are shown for one area. Give its name, or leave the other options out."
+            )
             raise InvalidInput.about("the command", message, "AREA")
         return release.totals(group=question.group, level=name, kind=question.kind, groups=of)
     if level is None and question.group is None and release.is_level(name):
@@ -218,11 +221,18 @@ def _checked(question: Question, release: Release) -> Mapping[str, object]:
         findings.error("AREA", "name one area, or a level and a GROUP.")
     if len(question.groups) > 1:
         findings.error("--group", "means the same as GROUP. Give one of them.")
-    options = [f"--where {argument}=VALUE" if release.is_specified else f"--{argument}" for argument in asked.arguments]
+    options = [
+        f"--where {argument}=VALUE" if release.is_specified else f"--{argument}"
+        for argument in asked.arguments
+    ]
     for unknown in (name for name in question.part if name not in asked.arguments):
-        findings.error(f"--{unknown}", f"does not apply to {product.name}. Use {' or '.join(options)}.")
+        findings.error(
+            f"--{unknown}", f"does not apply to {product.name}. Use {' or '.join(options)}."
+        )
     if question.family is not None and not product.has_several_families:
-        findings.error("--family", f"does not apply to {product.name}, which has one kind of tables.")
+        findings.error(
+            "--family", f"does not apply to {product.name}, which has one kind of tables."
+        )
     wheres = _where(question.where, asked.arguments, findings)
     part = asked.parsed({**question.part, **wheres})
     if question.group is None and question.asks_for_a_table:
@@ -232,13 +242,17 @@ def _checked(question: Question, release: Release) -> Mapping[str, object]:
         findings.error("--table", message)
     if isinstance(part, Refusal):
         is_where = part.argument in wheres
-        findings.error(f"--where {part.argument}" if is_where else f"--{part.argument}", part.message)
+        findings.error(
+            f"--where {part.argument}" if is_where else f"--{part.argument}", part.message
+        )
     if isinstance(part, Refusal) or findings.has_errors:
         raise InvalidInput(findings.findings)
     return part
 
 
-def _where(given: tuple[str, ...], attributes: Collection[str], findings: FindingsOf) -> dict[str, str]:
+def _where(
+    given: tuple[str, ...], attributes: Collection[str], findings: FindingsOf
+) -> dict[str, str]:
     """What each --where asks of an attribute, by its name."""
     singular = {each.removesuffix("s"): each for each in attributes}
     asked = dict[str, str]()
@@ -247,7 +261,9 @@ def _where(given: tuple[str, ...], attributes: Collection[str], findings: Findin
         name = name if name in attributes else singular.get(name.removesuffix("s"), name)
         if not value:
             example = f"{next(iter(attributes))}=VALUE"
-            findings.error("--where", f'"{text}" must be an attribute and a value, such as {example}.')
+            findings.error(
+                "--where", f'"{text}" must be an attribute and a value, such as {example}.'
+            )
         elif name not in attributes or name in asked:
             wrong = "is given twice" if name in asked else f"is not one of {', '.join(attributes)}"
             findings.error("--where", f'"{name}" {wrong}.')

@@ -58,7 +58,9 @@ def why_unwritten() -> str | None:
     except (OSError, ValueError):
         return "unknown error"
     error = _error_of(sys.stdout)
-    return None if error is None or error.errno in _NOBODY_READS else error.strerror or "unknown error"
+    return (
+        None if error is None or error.errno in _NOBODY_READS else error.strerror or "unknown error"
+    )
 
 
 def _error_of(stream: object) -> OSError | None:
@@ -72,7 +74,9 @@ def _opened(descriptor: int, before: TextIO | None) -> TextIO:
         before.flush()
     raw = _Stream(descriptor)
     by_line = descriptor == 2 or raw.isatty()
-    return io.TextIOWrapper(io.BufferedWriter(raw), encoding="utf-8", errors="replace", line_buffering=by_line)
+    return io.TextIOWrapper(
+        io.BufferedWriter(raw), encoding="utf-8", errors="replace", line_buffering=by_line
+    )
 
 
 def _discard(descriptor: int) -> None:

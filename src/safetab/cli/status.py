@@ -49,7 +49,10 @@ _COUNT_WIDTH = 11
 
 
 def slice_of(
-    release: ReleaseFolder, level_names: Sequence[str], area_names: Sequence[str], group_names: Sequence[str]
+    release: ReleaseFolder,
+    level_names: Sequence[str],
+    area_names: Sequence[str],
+    group_names: Sequence[str],
 ) -> Slice:
     """The part of a release that the names mean; no name of a kind means all of it.
 
@@ -121,13 +124,19 @@ def show_statuses(release: ReleaseFolder, wanted: Slice) -> None:
     status_width = max(len(group_statuses.NOT_TABULATED), len(if_absent))
     batches = statuses(release, wanted)
     if wanted.regions or wanted.iterations:
-        _show_each(release.universe, batches, status_width, is_one_group=len(wanted.iterations) == 1)
+        _show_each(
+            release.universe, batches, status_width, is_one_group=len(wanted.iterations) == 1
+        )
     else:
         _show_counts(release.universe, batches, status_width)
-    say(f"{'Suppressed: nobody, or few people. ' if if_absent == SUPPRESSED else ''}Absent is not zero.")
+    say(
+        f"{'Suppressed: nobody, or few people. ' if if_absent == SUPPRESSED else ''}Absent is not zero."
+    )
 
 
-def _show_each(universe: Universe, batches: Iterable[pa.RecordBatch], status_width: int, *, is_one_group: bool) -> None:
+def _show_each(
+    universe: Universe, batches: Iterable[pa.RecordBatch], status_width: int, *, is_one_group: bool
+) -> None:
     """A heading for each area and a line for each group; for one group, a line for each area."""
     iterations = {iteration.code: iteration for iteration in universe.lists.iterations}
     reason_width = max(terminal_width() // 3, _LEAST_REASON_WIDTH)
@@ -141,7 +150,9 @@ def _show_each(universe: Universe, batches: Iterable[pa.RecordBatch], status_wid
         above += f", {row[FAMILY]}" if FAMILY in row else ""
         if above != heading:
             say(above if heading is None else f"\n{above}")
-            typer.echo(_line(("area" if is_one_group else "group", "status", "table, or why not"), widths))
+            typer.echo(
+                _line(("area" if is_one_group else "group", "status", "table, or why not"), widths)
+            )
             heading = above
         typer.echo(_line((label, row["status"], _reason(universe, iterations, row)), widths))
 
@@ -165,12 +176,20 @@ def _show_counts(universe: Universe, batches: Iterable[pa.RecordBatch], status_w
     say("To see each group, add --area NAME or --group NAME; --csv is for programs.")
 
 
-def _reason(universe: Universe, iterations: Mapping[str, CharacteristicIteration], row: Mapping[str, Any]) -> str:
+def _reason(
+    universe: Universe, iterations: Mapping[str, CharacteristicIteration], row: Mapping[str, Any]
+) -> str:
     """The table of a published number, or the reason why it is missing."""
     status, product = str(row["status"]), universe.product
     if status in {PUBLISHED, COPIED}:
-        donor = f"from {row['donor_geography_level']} {row['donor_region_id']}: " if status == COPIED else ""
-        return donor + (_UNKNOWN_TABLE if row["table"] is None else product.shape(row["table"]).words)
+        donor = (
+            f"from {row['donor_geography_level']} {row['donor_region_id']}: "
+            if status == COPIED
+            else ""
+        )
+        return donor + (
+            _UNKNOWN_TABLE if row["table"] is None else product.shape(row["table"]).words
+        )
     if status != SUPPRESSED:
         return row["reason"] or _usual_reason(universe, status)
     family = next(each for each in product.families if each.name == row.get(FAMILY, each.name))
@@ -193,7 +212,9 @@ def _line(cells: tuple[str, str, str], widths: tuple[int, int, int]) -> str:
     """Three columns; a text too long for its column continues below, indented."""
     columns = []
     for text, width in zip(map(printable, cells), widths, strict=True):
-        wrapper = textwrap.TextWrapper(width, "", "  ", break_on_hyphens=False, break_long_words=False)
+        wrapper = textwrap.TextWrapper(
+            width, "", "  ", break_on_hyphens=False, break_long_words=False
+        )
         columns.append([text] if len(text) <= width else wrapper.wrap(text))
     lines = []
     for texts in zip_longest(*columns, fillvalue=""):

@@ -25,7 +25,10 @@ _NUMBERS = "release/numbers/"
 
 def answer_written(status: OutputStatus | None, *written: Path, **more: object) -> None:
     """Say in JSON what was written, and whether it may be released."""
-    answer({"written": [*map(str, written)], **more} | ({} if status is None else status_as_json(status)))
+    answer(
+        {"written": [*map(str, written)], **more}
+        | ({} if status is None else status_as_json(status))
+    )
 
 
 def answer_run(summary: RunSummary, out: Path) -> None:
@@ -49,9 +52,13 @@ def show_run(summary: RunSummary, out: Path, *, is_quiet: bool = False) -> None:
     loss = reported_loss(definition, summary.plan.loss)
     say(f"Wrote {out}{'.' if is_quiet else ':'}")
     if not is_quiet:
-        _show_rows({name: rows for name, rows in summary.rows.items() if not name.startswith("release/")})
+        _show_rows(
+            {name: rows for name, rows in summary.rows.items() if not name.startswith("release/")}
+        )
         numbers = [rows for name, rows in summary.rows.items() if name.startswith(_NUMBERS)]
-        say(f"  release: {sum(numbers):,} rows of numbers in {len(numbers)} files, and the universe they come from")
+        say(
+            f"  release: {sum(numbers):,} rows of numbers in {len(numbers)} files, and the universe they come from"
+        )
         say(f"  {REPORT_FILE}: what was released, how precise it is and what it cost, for people")
     say(
         f"Privacy loss per {config.product.record.protected}:"
@@ -69,7 +76,9 @@ def show_rerelease(summary: RereleaseSummary, out: Path, new: Path) -> None:
     answer_written(summary.status, new, rows=summary.rows)
     total = sum(rows for name, rows in summary.rows.items() if name.startswith(_NUMBERS))
     note(f"Wrote {new}: its release has {total:,} rows of numbers. {out} is unchanged.")
-    _show_rows({name: rows for name, rows in summary.rows.items() if name.startswith("after-steps/")})
+    _show_rows(
+        {name: rows for name, rows in summary.rows.items() if name.startswith("after-steps/")}
+    )
     note(f"Nothing was drawn, and it cost nothing. {summary.status.line}")
 
 
@@ -89,10 +98,19 @@ def show_official(summary: OfficialSummary, new: Path) -> None:
     numbers = sum(rows for name, rows in summary.rows.items() if name.startswith("numbers/"))
     note(f"Wrote {new}: {numbers:,} numbers.")
     for count, what in (
-        (summary.unknown_tables, "groups have a table that is not known: their margin of error is a range"),
+        (
+            summary.unknown_tables,
+            "groups have a table that is not known: their margin of error is a range",
+        ),
         (summary.withheld, "numbers are withheld"),
-        (summary.copied_groups, "groups are copies of another area with the same blocks, and have its noise"),
-        (summary.differing, "groups differ, although their areas have the same blocks: taken as measured apart"),
+        (
+            summary.copied_groups,
+            "groups are copies of another area with the same blocks, and have its noise",
+        ),
+        (
+            summary.differing,
+            "groups differ, although their areas have the same blocks: taken as measured apart",
+        ),
     ):
         if count:
             note(f"  {count:,} {what}")
@@ -113,7 +131,9 @@ def show_accuracy(summary: AccuracySummary, out: Path) -> None:
     if summary.is_synthetic:
         say(f"The {summary.nouns} are synthetic, so anyone may look at it; it is not a release.")
     else:
-        say(f"It contains true counts of real {summary.nouns}. Nothing in {out} may ever be released.")
+        say(
+            f"It contains true counts of real {summary.nouns}. Nothing in {out} may ever be released."
+        )
 
 
 def _show_rows(rows_of_file: Mapping[str, int]) -> None:

@@ -58,7 +58,9 @@ def _width(table: TextTable, console: Console) -> int:
     return console.measure(table, options=console.options.update(max_width=_WIDEST_TABLE)).maximum
 
 
-def _with_columns(table: TextTable, columns: Sequence[int], console: Console, keys: int) -> TextTable:
+def _with_columns(
+    table: TextTable, columns: Sequence[int], console: Console, keys: int
+) -> TextTable:
     """A table of some columns; long key columns are broken."""
     part = text_table(*(str(table.columns[column].header) for column in columns))
     for key in part.columns[:keys]:

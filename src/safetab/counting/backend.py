@@ -23,7 +23,9 @@ class Backend(RecordFinder, Protocol):
     def engine(self, records: Records, files: PublicFiles) -> CountingEngine:
         """An engine that the caller closes."""
 
-    def judge(self, data: Path, known: KnownLists, rows_done: Callable[[int], None]) -> tuple[Finding, ...]:
+    def judge(
+        self, data: Path, known: KnownLists, rows_done: Callable[[int], None]
+    ) -> tuple[Finding, ...]:
         """What is wrong with the rows, as far as the known lists tell, if no engine can be made."""
 
     def close(self) -> None:

@@ -55,7 +55,9 @@ class Encoding:
         self._files = files
         self.record = files.config.product.record
         geographies = files.geography_of_pass
-        self._atoms: Mapping[Pass, Atoms] = {which: geographies[which].atoms() for which in geographies}
+        self._atoms: Mapping[Pass, Atoms] = {
+            which: geographies[which].atoms() for which in geographies
+        }
         self._first_atom: dict[Pass, int] = {}
         self.atom_count = 0
         for which, atoms in self._atoms.items():
@@ -73,7 +75,9 @@ class Encoding:
             self.patterns = PatternTable(most, may_be_empty=True, may_skip=several.skips_gaps)
         else:
             number_of, parts_of = census.part.ids.number, files.config.parts_of
-            self.parts_of_pass = {which: [number_of(part) for part in parts_of(which)] for which in geographies}
+            self.parts_of_pass = {
+                which: [number_of(part) for part in parts_of(which)] for which in geographies
+            }
             self.patterns = PatternTable(files.config.most_answers)
         self._grains = [*product(census.tabulated_group_levels, census.grains)]
         for level, kind in self._grains:
@@ -97,7 +101,9 @@ class Encoding:
         try:
             return numbers_of_codes(several, groups_of[0]), numbers_of_codes(single, groups_of[1])
         except ValueError as error:
-            raise InvalidInput([Finding(Severity.ERROR, "the code lists", "", str(error))]) from None
+            raise InvalidInput(
+                [Finding(Severity.ERROR, "the code lists", "", str(error))]
+            ) from None
 
     @cached_property
     def listed_lookup(self) -> ListedLookup:
@@ -105,7 +111,9 @@ class Encoding:
         if not isinstance(self.record.area, ListedAreas):
             raise TypeError("the areas of this record are spelled in digits")
         count = len(self.record.area.keys)
-        found = ListedLookup(np.full(count + 1, LEFT_OUT, dtype=np.int32), np.full(count + 1, -1, dtype=np.int8))
+        found = ListedLookup(
+            np.full(count + 1, LEFT_OUT, dtype=np.int32), np.full(count + 1, -1, dtype=np.int8)
+        )
         found.atom_of_area[count] = NOT_LISTED
         for number, (which, atoms) in enumerate(self._atoms.items()):
             found.atom_of_area[atoms.smallest] = self._first_atom[which] + atoms.atom_of_area
@@ -154,7 +162,9 @@ class Encoding:
     def iteration_maps(self) -> list[IterationMap]:
         """One map from codes to iterations for each iteration level and grain of geography."""
         most, slots = self.patterns.most_answers, self._files.config.census.classifications
-        map_of = partial(iteration_map_of, self._files.lists, most_answers=most, classifications=slots)
+        map_of = partial(
+            iteration_map_of, self._files.lists, most_answers=most, classifications=slots
+        )
         return [map_of(level, kind) for level, kind in self._grains]
 
     def iteration_lists(self) -> IterationLists:
@@ -164,12 +174,16 @@ class Encoding:
     def lists_of(self, patterns: NDArray[np.int64] | slice) -> IterationLists:
         """The iterations of some patterns, which are numbered anew in their order."""
         codes = self.patterns.codes[patterns]
-        return iteration_lists(codes, self.iteration_maps, self.iteration_number, self.numbers_of_codes)
+        return iteration_lists(
+            codes, self.iteration_maps, self.iteration_number, self.numbers_of_codes
+        )
 
     def number_at(self, level: LevelPlan) -> NDArray[np.int64]:
         """The numbers of a level's iterations, in the level's order."""
         iterations = level.universe.iterations
-        return np.array([self.iteration_number[iteration.code] for iteration in iterations], dtype=np.int64)
+        return np.array(
+            [self.iteration_number[iteration.code] for iteration in iterations], dtype=np.int64
+        )
 
     def position_at(self, level: LevelPlan) -> NDArray[np.int64]:
         """For every iteration its position among those of a level, or -1."""
@@ -181,4 +195,7 @@ class Encoding:
 def _groups_of_codes(maps: Sequence[CodeMaps]) -> Mapping[str, object]:
     """The groups of each code in every map: codes with the same ones mean the same."""
     codes = {code for of_map in maps for code in (*of_map.any_of, *of_map.only)}
-    return {code: tuple((of_map.any_of.get(code), of_map.only.get(code)) for of_map in maps) for code in codes}
+    return {
+        code: tuple((of_map.any_of.get(code), of_map.only.get(code)) for of_map in maps)
+        for code in codes
+    }

@@ -31,10 +31,14 @@ class RecordFingerprint:
     def __init__(self, secret: bytes, part_column: str) -> None:
         self._secret = secret
         self._part_column = part_column
-        self._coefficients = {prime: [self._number(f"{prime} {n}", prime) for n in (3, 2, 1)] for prime in _PRIMES}
+        self._coefficients = {
+            prime: [self._number(f"{prime} {n}", prime) for n in (3, 2, 1)] for prime in _PRIMES
+        }
 
     def sums_of_columns(
-        self, columns: Mapping[str, NDArray[np.integer]], part_of_row: NDArray[np.integer] | None = None
+        self,
+        columns: Mapping[str, NDArray[np.integer]],
+        part_of_row: NDArray[np.integer] | None = None,
     ) -> Iterator[PartSums]:
         """The sums of checked records, by part. Columns hold the integers of `RecordIntegers`.
 
@@ -51,13 +55,17 @@ class RecordFingerprint:
             count = int(np.count_nonzero(is_there))
             yield part, count, int(first[is_there].sum()), int(second[is_there].sum())
 
-    def of_passes(self, sums: Iterable[PartSums], pass_of_part: Mapping[int, str]) -> Mapping[str, str]:
+    def of_passes(
+        self, sums: Iterable[PartSums], pass_of_part: Mapping[int, str]
+    ) -> Mapping[str, str]:
         """Each pass's fingerprint, 32 hexadecimal digits, from sums in any order; other parts are left out."""
         totals = {name: [0, 0, 0] for name in pass_of_part.values()}
         for part, *numbers in sums:
             if part in pass_of_part:
                 name = pass_of_part[part]
-                totals[name] = [total + number for total, number in zip(totals[name], numbers, strict=True)]
+                totals[name] = [
+                    total + number for total, number in zip(totals[name], numbers, strict=True)
+                ]
         return {name: _of_sums(self._secret, numbers) for name, numbers in totals.items()}
 
     def _polynomials(self, residues: NDArray[np.int64], prime: int) -> NDArray[np.int64]:

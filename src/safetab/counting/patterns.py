@@ -21,19 +21,26 @@ Int16s = NDArray[np.int16]
 Int32s = NDArray[np.int32]
 Int64s = NDArray[np.int64]
 
-_SEVERAL, _SINGLE = 8, 8  # up to eight answers to one question, and behind them the single answer to the other
+_SEVERAL, _SINGLE = (
+    8,
+    8,
+)  # up to eight answers to one question, and behind them the single answer to the other
 CODES = _SEVERAL + 1
 """How many columns of codes the loops take."""
 _WRONG = -1
 _PATTERNS_AT_ONCE = 1 << 16
-_MOST_OF_A_MAP = 10  # iterations: one of each of eight answers, one of all of them, one of the single answer
+_MOST_OF_A_MAP = (
+    10  # iterations: one of each of eight answers, one of all of them, one of the single answer
+)
 _PAIR_FACTOR = 40_503  # spreads codes, so that similar pairs of codes are remembered apart
 
 
 class PatternTable:
     """Numbers patterns in the order they are met; combinations that mean the same share a number."""
 
-    def __init__(self, most_answers: int, *, may_be_empty: bool = False, may_skip: bool = False) -> None:
+    def __init__(
+        self, most_answers: int, *, may_be_empty: bool = False, may_skip: bool = False
+    ) -> None:
         """`may_be_empty` and `may_skip` are those of `order_codes`."""
         self.most_answers = most_answers
         self.may_be_empty = may_be_empty
@@ -77,24 +84,32 @@ class ThreadPatterns:
 
     def __init__(self, shared: PatternTable) -> None:
         self._shared = shared
-        self._own = PatternTable(shared.most_answers, may_be_empty=shared.may_be_empty, may_skip=shared.may_skip)
+        self._own = PatternTable(
+            shared.most_answers, may_be_empty=shared.may_be_empty, may_skip=shared.may_skip
+        )
         # the shared number is at the own number plus 1; the first entry stands for no pattern
         self._shared_number = np.full(1 << 10, -1, dtype=np.int32)
         self._known = 0
 
     def numbers_of(self, codes: Int16s) -> Int32s:
         """The pattern of each column of codes, or -1 if they break a rule."""
-        themselves = np.arange(int(codes.max(initial=0)) + 2).astype(np.int16)  # each number at its own position
+        themselves = np.arange(int(codes.max(initial=0)) + 2).astype(
+            np.int16
+        )  # each number at its own position
         themselves[-1] = -1
         return self.numbers_of_positions(tuple(codes.astype(np.int32)), (themselves,) * len(codes))
 
-    def numbers_of_positions(self, positions: tuple[Int32s, ...], numbers: tuple[Int16s, ...]) -> Int32s:
+    def numbers_of_positions(
+        self, positions: tuple[Int32s, ...], numbers: tuple[Int16s, ...]
+    ) -> Int32s:
         """The pattern of each row, whose codes are numbers[column][positions[column][row]]."""
         patterns = np.full(len(positions[0]), -1, dtype=np.int32)
         if self._own.count:
             # the first position that stands for no code, or -1, which no row has
             no_codes = [np.flatnonzero(of_column == 0)[:1] for of_column in numbers]
-            no_code = np.array([found[0] if len(found) else -1 for found in no_codes], dtype=np.int32)
+            no_code = np.array(
+                [found[0] if len(found) else -1 for found in no_codes], dtype=np.int32
+            )
             tables = (self._own.recent, self._own.codes, self._shared_number)
             remember = compiled_if_worthwhile(_remembered_patterns, len(patterns))
             remember(positions, numbers, no_code, *tables, patterns)
@@ -110,11 +125,15 @@ class ThreadPatterns:
         order = compiled_if_worthwhile(order_codes, len(ordered))
         order(codes, self._own.most_answers, ordered, self._own.may_be_empty, self._own.may_skip)
         own = self._own.numbers_of(ordered)
-        if self._known < self._own.count:  # ask the shared table for the numbers of what is new here
+        if (
+            self._known < self._own.count
+        ):  # ask the shared table for the numbers of what is new here
             end = self._own.count + 1
             if end > len(self._shared_number):
                 self._shared_number = np.resize(self._shared_number, 4 * end)
-            self._shared_number[self._known + 1 : end] = self._shared.numbers_of(self._own.codes[self._known :])
+            self._shared_number[self._known + 1 : end] = self._shared.numbers_of(
+                self._own.codes[self._known :]
+            )
             self._known = self._own.count
         return self._shared_number[own + 1]
 
@@ -176,16 +195,25 @@ def _remembered_patterns(  # noqa: PLR0913, PLR0917 - a compiled loop takes plai
         no_code[1], no_code[2], no_code[3], no_code[4], no_code[5], no_code[6], no_code[7],
     )  # fmt: skip
     for row in range(len(patterns)):
-        others = (second[row] ^ no_2) | (third[row] ^ no_3) | (fourth[row] ^ no_4) | (fifth[row] ^ no_5)
+        others = (
+            (second[row] ^ no_2) | (third[row] ^ no_3) | (fourth[row] ^ no_4) | (fifth[row] ^ no_5)
+        )
         others |= (sixth[row] ^ no_6) | (seventh[row] ^ no_7) | (eighth[row] ^ no_8)
         only, single = np.int64(of_first[first[row]]), np.int64(of_last[last[row]])
         number = recent[(only * _PAIR_FACTOR + single) & mask]
-        if others or number < 0 or pattern_codes[number, 0] != only or pattern_codes[number, _SINGLE] != single:
+        if (
+            others
+            or number < 0
+            or pattern_codes[number, 0] != only
+            or pattern_codes[number, _SINGLE] != single
+        ):
             number = np.int32(-1)
         patterns[row] = shared_number[number + 1]
 
 
-def _codes_of_rows(positions: tuple[Int32s, ...], numbers: tuple[Int16s, ...], rows: Int64s, codes: Int16s) -> None:
+def _codes_of_rows(
+    positions: tuple[Int32s, ...], numbers: tuple[Int16s, ...], rows: Int64s, codes: Int16s
+) -> None:
     """Write a column of codes, numbers[n][positions[n][row]], for each of these rows. Compiled."""
     # the arrays of `positions` have one type: all or none of them are writeable
     for column in range(len(codes)):
@@ -195,7 +223,11 @@ def _codes_of_rows(positions: tuple[Int32s, ...], numbers: tuple[Int16s, ...], r
 
 
 def order_codes(  # noqa: C901 - compiled as a whole
-    codes: Int16s, most_codes: int, ordered: Int16s, may_be_empty: bool = False, may_skip: bool = False
+    codes: Int16s,
+    most_codes: int,
+    ordered: Int16s,
+    may_be_empty: bool = False,
+    may_skip: bool = False,
 ) -> None:
     """Write the pattern of each column of codes as a row of its own.
 
@@ -257,7 +289,11 @@ def _number_patterns(  # noqa: C901, PLR0912, PLR0913, PLR0917
         pair = (only * _PAIR_FACTOR + single) & recent_mask
         if ordered[row, 1] == 0:
             number = recent[pair]
-            if number >= 0 and pattern_codes[number, 0] == only and pattern_codes[number, _SINGLE] == single:
+            if (
+                number >= 0
+                and pattern_codes[number, 0] == only
+                and pattern_codes[number, _SINGLE] == single
+            ):
                 patterns[row] = number
                 continue
         slot = 0
@@ -285,7 +321,12 @@ def _number_patterns(  # noqa: C901, PLR0912, PLR0913, PLR0917
 
 
 def iterations_of_patterns(  # noqa: C901
-    pattern_codes: Int16s, only: Int32s, any_of: Int32s, single: Int32s, starts: Int64s, found: Int32s
+    pattern_codes: Int16s,
+    only: Int32s,
+    any_of: Int32s,
+    single: Int32s,
+    starts: Int64s,
+    found: Int32s,
 ) -> None:
     """Write the iterations of each pattern one after the other, and where each pattern's begin.
 

@@ -35,7 +35,10 @@ _MANY_VALUES = {inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL}
 
 def checks_arguments(function: _F) -> _F:
     """Decorate a function so that an argument of the wrong type raises TypeError with a sentence."""
-    signature, called = inspect.signature(function), _CALLED.get(function.__name__, function.__name__)
+    signature, called = (
+        inspect.signature(function),
+        _CALLED.get(function.__name__, function.__name__),
+    )
 
     takes_any = any(each.kind in _MANY_VALUES for each in signature.parameters.values())
 
@@ -45,7 +48,9 @@ def checks_arguments(function: _F) -> _F:
         for parameter in signature.parameters.values():
             annotation = parameter.annotation
             if parameter.kind not in _MANY_VALUES and annotation is not parameter.empty:
-                found[parameter.name] = eval(annotation, {}, names) if isinstance(annotation, str) else annotation  # noqa: S307
+                if isinstance(annotation, str):
+                    annotation = eval(annotation, {}, names)  # noqa: S307
+                found[parameter.name] = annotation
         return found
 
     @functools.wraps(function)
@@ -53,8 +58,12 @@ def checks_arguments(function: _F) -> _F:
         try:
             given = signature.bind(*arguments, **named).arguments
         except TypeError as error:
-            unknown = [] if takes_any else [name for name in named if name not in signature.parameters]
-            words = [f"has no argument {name}.{meant(name, signature.parameters)}" for name in unknown]
+            unknown = (
+                [] if takes_any else [name for name in named if name not in signature.parameters]
+            )
+            words = [
+                f"has no argument {name}.{meant(name, signature.parameters)}" for name in unknown
+            ]
             words = words or _named_only(signature, len(arguments))
             raise TypeError(f"{called}() {' '.join(words) or error}") from None
         for name, value in given.items():
@@ -68,7 +77,9 @@ def checks_arguments(function: _F) -> _F:
 def _named_only(signature: inspect.Signature, given: int) -> list[str]:
     """What to say if too many arguments were given by position and the others have names."""
     kinds = {name: each.kind for name, each in signature.parameters.items()}
-    by_position = [name for name, kind in kinds.items() if kind is inspect.Parameter.POSITIONAL_OR_KEYWORD]
+    by_position = [
+        name for name, kind in kinds.items() if kind is inspect.Parameter.POSITIONAL_OR_KEYWORD
+    ]
     by_name = [name for name, kind in kinds.items() if kind is inspect.Parameter.KEYWORD_ONLY]
     if given <= len(by_position) or not by_name:
         return []
@@ -101,8 +112,14 @@ def python_function(function: _F) -> _F:
             raise RunFailed(python_words(str(failed))) from None
         if isinstance(result, tuple) and all(isinstance(each, Finding) for each in result):
             return type(result)(_in_python_words(result, function.__name__))
-        found = {each for each in ("warnings", "findings") if each in getattr(result, "__dataclass_fields__", ())}
-        spoken = {each: _in_python_words(getattr(result, each), function.__name__) for each in found}
+        found = {
+            each
+            for each in ("warnings", "findings")
+            if each in getattr(result, "__dataclass_fields__", ())
+        }
+        spoken = {
+            each: _in_python_words(getattr(result, each), function.__name__) for each in found
+        }
         return replace(result, **spoken) if spoken else result
 
     return called  # type: ignore[return-value]
@@ -112,10 +129,19 @@ def _in_python_words(findings: Iterable[Finding], function: str) -> tuple[Findin
     """The findings about "the command" as findings about a function, with Python's names of options."""
 
     def place(text: str) -> str:
-        return text.lower() if text in _ARGUMENTS else python_words(text, "{}") if text.startswith("--") else text
+        return (
+            text.lower()
+            if text in _ARGUMENTS
+            else python_words(text, "{}")
+            if text.startswith("--")
+            else text
+        )
 
     files = {"the command": f"{function}()"}
-    named = (replace(each, file=files.get(each.file, place(each.file)), where=place(each.where)) for each in findings)
+    named = (
+        replace(each, file=files.get(each.file, place(each.file)), where=place(each.where))
+        for each in findings
+    )
     return tuple(replace(each, message=python_words(each.message)) for each in named)
 
 
@@ -167,7 +193,9 @@ _FUNCTIONS = {
 """Commands whose function has another name."""
 _ARGUMENTS = {"AREA", "DATA", "FILES", "FOLDER", "NEW", "OUT", "PARAMETERS"}
 _COMMAND = re.compile(r"`safetab ([a-z][^`]*)`")
-_FLAG = re.compile(r"(?<![\w/.-])--([a-z][a-z-]*[a-z])(?: (spark|rho|none|parquet|sweep|[A-Z]{4,})\b)?")
+_FLAG = re.compile(
+    r"(?<![\w/.-])--([a-z][a-z-]*[a-z])(?: (spark|rho|none|parquet|sweep|[A-Z]{4,})\b)?"
+)
 
 
 def warn_of_older_name(old: str, new: str, frames: int) -> None:
@@ -184,7 +212,9 @@ def path_or_none(given: str | Path | None) -> Path | None:
 def require_type(function: str, name: str, value: object, wanted: Any) -> None:
     """Raise TypeError if the type is wrong, with a text that is no choice; ValueError if a path holds a NUL."""
     if not is_of_type(value, wanted):
-        is_choice = isinstance(value, str) and any(get_origin(one) is Literal for one in (wanted, *get_args(wanted)))
+        is_choice = isinstance(value, str) and any(
+            get_origin(one) is Literal for one in (wanted, *get_args(wanted))
+        )
         given = reprlib.repr(value) if is_choice else _name_of(type(value))
         is_text = is_of_type("", wanted) and not is_of_type(Path(), wanted)
         hint = f' Write "{value}".' if type(value) is int and is_text else ""
@@ -216,7 +246,11 @@ def _is_many(value: object, wanted: Any) -> bool:
         return False
     inner = get_args(wanted)
     if get_origin(wanted) is tuple and inner and inner[-1] is not Ellipsis:
-        return isinstance(value, tuple) and len(value) == len(inner) and all(map(is_of_type, value, inner))
+        return (
+            isinstance(value, tuple)
+            and len(value) == len(inner)
+            and all(map(is_of_type, value, inner))
+        )
     if get_origin(wanted) is list:  # a tuple does as well
         return isinstance(value, list | tuple) and all(is_of_type(item, inner[0]) for item in value)
     return isinstance(value, get_origin(wanted))
@@ -231,7 +265,10 @@ def _words_of_type(wanted: Any) -> str:
         return f"a pair ({', '.join(map(_words_of_type, get_args(wanted)))})"
     if get_origin(wanted) in _MANY:
         return "a list of texts" if get_args(wanted) == (str,) else "a list"
-    return _WORDS.get(wanted) or f"{'an' if _name_of(wanted)[0] in 'AEIOU' else 'a'} {_name_of(wanted)}"
+    return (
+        _WORDS.get(wanted)
+        or f"{'an' if _name_of(wanted)[0] in 'AEIOU' else 'a'} {_name_of(wanted)}"
+    )
 
 
 def _choices(wanted: Any) -> Iterator[str]:

@@ -51,7 +51,9 @@ class Columns:
         return [getattr(self, name) for name in self._names()]
 
 
-def find_sorted(sorted_values: _AnyIntegers, wanted: _AnyIntegers) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+def find_sorted(
+    sorted_values: _AnyIntegers, wanted: _AnyIntegers
+) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
     """Each wanted value's position in a rising list, any if it is absent, and whether it was found."""
     if not len(sorted_values) or not len(wanted):
         return np.zeros(len(wanted), dtype=np.intp), np.zeros(len(wanted), dtype=np.bool_)

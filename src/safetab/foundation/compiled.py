@@ -48,13 +48,17 @@ def _plain_memory(given: Any) -> Any:
     if not isinstance(given, tuple):
         return memoryview(given) if hasattr(given, "__array__") and given.shape else given
     parts = map(_plain_memory, given)
-    return tuple(parts) if type(given) is tuple else type(given)(*parts)  # a named tuple takes its fields
+    return (
+        tuple(parts) if type(given) is tuple else type(given)(*parts)
+    )  # a named tuple takes its fields
 
 
 def compiling_pays(loop: Callable[..., object], work: int, *, instead_of_arrays: bool) -> bool:
     """Whether the loop's work in this process, this call included, pays for compiling it."""
     _work_so_far[loop] += work
-    return _work_so_far[loop] >= (_LEAST_WORK_INSTEAD_OF_ARRAYS if instead_of_arrays else _LEAST_WORK_TO_COMPILE)
+    return _work_so_far[loop] >= (
+        _LEAST_WORK_INSTEAD_OF_ARRAYS if instead_of_arrays else _LEAST_WORK_TO_COMPILE
+    )
 
 
 def load_compiler(work: int) -> None:
@@ -185,8 +189,12 @@ def _require_own(kept: Path, folder: Path, files: Iterable[Path]) -> None:
         return  # nobody else gets in
     for path in (kept, folder, *files):
         found = path.stat()
-        is_sticky = path == kept and found.st_mode & stat.S_ISVTX  # others can't replace what is in it
-        if found.st_uid not in {0, os.geteuid()} or (found.st_mode & (stat.S_IWGRP | stat.S_IWOTH) and not is_sticky):
+        is_sticky = (
+            path == kept and found.st_mode & stat.S_ISVTX
+        )  # others can't replace what is in it
+        if found.st_uid not in {0, os.geteuid()} or (
+            found.st_mode & (stat.S_IWGRP | stat.S_IWOTH) and not is_sticky
+        ):
             raise PermissionError(f"{path} may be written by others")
 
 

@@ -64,7 +64,9 @@ def refusals_as_run_failed(out: Path | None = None) -> Iterator[None]:
 
 def is_out_of_memory(error: BaseException) -> bool:
     """Whether an error means that memory ran out. Some libraries say so only in words."""
-    return isinstance(error, MemoryError) or any(words in str(error) for words in _WORDS_FOR_NO_MEMORY)
+    return isinstance(error, MemoryError) or any(
+        words in str(error) for words in _WORDS_FOR_NO_MEMORY
+    )
 
 
 def raise_if_the_machine_failed(error: Exception) -> None:

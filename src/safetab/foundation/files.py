@@ -56,7 +56,10 @@ def why_unreadable(path: Path, error: OSError) -> str:
 
 def printable(text: str) -> str:
     """The text with every character that could control a terminal replaced, except line feeds."""
-    shown = (letter if letter.isprintable() or letter == "\n" else "\N{REPLACEMENT CHARACTER}" for letter in text)
+    shown = (
+        letter if letter.isprintable() or letter == "\n" else "\N{REPLACEMENT CHARACTER}"
+        for letter in text
+    )
     return "".join(shown)
 
 
@@ -99,7 +102,9 @@ def identity_of(path: Path) -> FileIdentity | None:
     except OSError as error:
         raise_if_the_machine_failed(error)
         return None
-    return FileIdentity(status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+    return FileIdentity(
+        status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
+    )
 
 
 def sha256_of(path: Path) -> str:

@@ -41,7 +41,9 @@ class Finding:
     rows: str = field(default="", compare=False)
     rule: str = field(default="", compare=False)
     count: int | None = field(default=None, compare=False)
-    is_of_files: bool = field(default=False, compare=False)  # only files, or the machine, make a typed word wrong
+    is_of_files: bool = field(
+        default=False, compare=False
+    )  # only files, or the machine, make a typed word wrong
 
     @property
     def is_error(self) -> bool:
@@ -50,7 +52,9 @@ class Finding:
     @property
     def is_wrong_use(self) -> bool:
         """Whether an option is wrong that was typed, and no file."""
-        is_option = self.file.startswith(_PROTECTION) or (self.file in _TYPED and self.where.startswith("--"))
+        is_option = self.file.startswith(_PROTECTION) or (
+            self.file in _TYPED and self.where.startswith("--")
+        )
         return self.is_error and is_option and not self.is_of_files
 
     def __repr__(self) -> str:
@@ -59,7 +63,9 @@ class Finding:
     def __str__(self) -> str:
         """The place and the sentence, without characters that could control a terminal."""
         message = _cut(self.message, _LONGEST_MESSAGE)
-        return printable(f"{_cut(self.where, _LONGEST_PLACE)}: {message}" if self.where else message)
+        return printable(
+            f"{_cut(self.where, _LONGEST_PLACE)}: {message}" if self.where else message
+        )
 
     def as_json(self) -> dict[str, object]:
         """The finding for programs, who learn from it what people do."""
@@ -82,13 +88,17 @@ class FindingsOf:
 
     def error(self, where: str, message: str, rows: str = "", *, is_of_files: bool = False) -> None:
         """Add a finding that stops the command."""
-        found = Finding(Severity.ERROR, self.file_with(where), where, message, rows, is_of_files=is_of_files)
+        found = Finding(
+            Severity.ERROR, self.file_with(where), where, message, rows, is_of_files=is_of_files
+        )
         self._findings.append(found)
 
     def broken(self, where: str, rule: str, count: int, rows: str = "") -> None:
         """Add an error about the rows that break a rule."""
         message = f"{rule}. {count:,} {'row breaks' if count == 1 else 'rows break'} this rule."
-        self._findings.append(Finding(Severity.ERROR, self.file_with(where), where, message, rows, rule, count))
+        self._findings.append(
+            Finding(Severity.ERROR, self.file_with(where), where, message, rows, rule, count)
+        )
 
     def warning(self, where: str, message: str, rows: str = "", count: int | None = None) -> None:
         """Add a finding that does not stop the command."""
@@ -180,7 +190,9 @@ def described(findings: Iterable[Finding]) -> str:
         many = f"{shortened(files, _MOST_ALIKE)} have {len(group)} {noun} each:"
         lines.append(many if is_folded else f"{file} has {len(group)} {noun}:")
         folded = group if severity is Severity.ERROR else _folded(group)
-        lines += ["  " + str(finding).replace("\n", "\\n") for finding in folded]  # a value can't forge a line
+        lines += [
+            "  " + str(finding).replace("\n", "\\n") for finding in folded
+        ]  # a value can't forge a line
     return "\n".join(lines)
 
 
@@ -206,7 +218,9 @@ def _folded(warnings: list[Finding]) -> list[Finding]:
         if len(where) <= _MOST_ALIKE:
             folded[warning] = warning
         else:
-            folded.setdefault(warning.message, replace(warning, where=shortened(where, _MOST_ALIKE)))
+            folded.setdefault(
+                warning.message, replace(warning, where=shortened(where, _MOST_ALIKE))
+            )
     return [*folded.values()]
 
 
@@ -215,7 +229,9 @@ def _cut(text: str, longest: int) -> str:
     return text if len(text) <= longest else f"{text[:longest]}..."
 
 
-def shortened(items: Iterable[object], shown: int = 5, between: str = ", ", unnamed: int = 0) -> str:
+def shortened(
+    items: Iterable[object], shown: int = 5, between: str = ", ", unnamed: int = 0
+) -> str:
     """A list for a sentence: the first few items, then how many more there are, with those unnamed."""
     texts = [str(item) for item in items]
     more = len(texts) + unnamed - shown
@@ -243,7 +259,11 @@ def format_of(stated: object) -> int:
 def newer_format(number: int, newest: int) -> str | None:
     """Why a format can't be read, or None if it can."""
     formats = f"(format {number}; this one reads up to {newest})"
-    return None if number <= newest else f"was written by a newer version of safetab {formats}. Update safetab."
+    return (
+        None
+        if number <= newest
+        else f"was written by a newer version of safetab {formats}. Update safetab."
+    )
 
 
 def readable_format(path: Path, stated: object) -> int:

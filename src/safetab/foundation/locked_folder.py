@@ -74,7 +74,9 @@ def locked_file(path: Path) -> AbstractContextManager[object] | None:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
         try:
             flock(descriptor, LOCK_EX | LOCK_NB)
-            is_there = os.path.lexists(path) and os.path.samestat(path.lstat(), os.fstat(descriptor))
+            is_there = os.path.lexists(path) and os.path.samestat(
+                path.lstat(), os.fstat(descriptor)
+            )
         except BlockingIOError:
             os.close(descriptor)
             return None
@@ -96,13 +98,17 @@ def why_no_folder(parent: Path, prefix: str) -> str | None:
         try:
             folder = tempfile.mkdtemp(prefix=prefix, dir=parent)
         except OSError as error:
-            return error.strerror if error.errno in OF_THE_PATH else None  # a machine fault is reported later
+            return (
+                error.strerror if error.errno in OF_THE_PATH else None
+            )  # a machine fault is reported later
         with suppress(OSError):  # another run may have taken it for an abandoned one
             Path(folder).rmdir()
     return None
 
 
-def clear_abandoned(parent: Path, prefix: str, before: Callable[[Path], None] = lambda _: None) -> None:
+def clear_abandoned(
+    parent: Path, prefix: str, before: Callable[[Path], None] = lambda _: None
+) -> None:
     """Remove empty folders with this prefix and those whose lock is free: killed runs left them.
 
     `before` may save something from such a folder. Others stay: links, folders of other users, and
@@ -142,7 +148,9 @@ def _remove_if_abandoned(folder: Path, before: Callable[[Path], None]) -> None:
         with suppress(OSError):
             folder.rmdir()  # works only if it is empty
             return
-        lock = os.open(_LOCK_FILE, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=opened)
+        lock = os.open(
+            _LOCK_FILE, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=opened
+        )
         try:
             if stat.S_ISREG(os.fstat(lock).st_mode):
                 flock(lock, LOCK_EX | LOCK_NB)

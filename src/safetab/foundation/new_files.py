@@ -26,7 +26,12 @@ from safetab.foundation.locked_folder import LeftBehind, locked_folder
 
 _AT_FDCWD = -100
 _NO_REPLACE, _EXCHANGE = 1, 2  # from <linux/fs.h>
-_CANT = {errno.EINVAL, errno.ENOSYS, errno.ENOTSUP, errno.EPERM}  # what file systems say that don't know how
+_CANT = {
+    errno.EINVAL,
+    errno.ENOSYS,
+    errno.ENOTSUP,
+    errno.EPERM,
+}  # what file systems say that don't know how
 
 
 class CantBeDone(Exception):  # noqa: N818 - the name is the sentence
@@ -62,7 +67,9 @@ def refusals_as_warnings(published: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno in OF_THE_MACHINE:  # other errors come from file systems that can't sync a directory
+        if (
+            error.errno in OF_THE_MACHINE
+        ):  # other errors come from file systems that can't sync a directory
             words = "%s was written, but a power failure could still lose it, because its folder can't be synced (%s)."
             logging.getLogger("safetab").warning(words, published, error.strerror)
 
@@ -94,7 +101,9 @@ def write_new_file(file: Path, write: Write, *, overwrite: bool | None = None) -
 
 def write_new_files(writers: Mapping[Path, Write], *, overwrite: bool | None = None) -> None:
     """Write several files so that all appear or none; only SIGKILL between renames can separate them."""
-    require_none(finding for file in writers for finding in new_file_findings(file, overwrite=overwrite))
+    require_none(
+        finding for file in writers for finding in new_file_findings(file, overwrite=overwrite)
+    )
     with suppress(LeftBehind), ExitStack() as folders:
         written = {file: _written(file, write, folders) for file, write in writers.items()}
         with publishing(), ExitStack() as undone:
@@ -112,7 +121,9 @@ def write_new_files(writers: Mapping[Path, Write], *, overwrite: bool | None = N
 def _written(file: Path, write: Write, folders: ExitStack) -> Path:
     """The complete file beside its final place, flushed to disk."""
     with _refusals_about(file):
-        beside: Path = folders.enter_context(locked_folder(file.parent, f".{file.name}.partial-")) / file.name
+        beside: Path = (
+            folders.enter_context(locked_folder(file.parent, f".{file.name}.partial-")) / file.name
+        )
         write(beside)
         with beside.open("r+b") as opened:
             os.fsync(opened.fileno())
@@ -155,7 +166,9 @@ def _why_not_new(file: Path, *, overwrite: bool | None) -> str | None:
     except FileNotFoundError:
         return f"can't be written: there is no folder {file.parent}."
     if file.name not in SIGNATURE_FILES and (around := output_around(file)) is not None:
-        return f"is inside {around}, the output of a run, which must not change. Choose another place."
+        return (
+            f"is inside {around}, the output of a run, which must not change. Choose another place."
+        )
     return None
 
 

@@ -55,7 +55,13 @@ def chunk_facts(file: pq.ParquetFile, row_group: int, column: str) -> pq.ColumnC
 def text_range(file: pq.ParquetFile, row_group: int, column: str) -> tuple[str, str] | None:
     """The least and greatest text of a row group's column, or None. Raises ArrowInvalid if damaged."""
     chunk = chunk_facts(file, row_group, column)
-    if chunk.physical_type != "BYTE_ARRAY":  # Arrow compares this with the schema, and ends the process if they differ
+    if (
+        chunk.physical_type != "BYTE_ARRAY"
+    ):  # Arrow compares this with the schema, and ends the process if they differ
         raise pa.ArrowInvalid("a column is not of the type that the schema says")
     statistics = chunk.statistics
-    return (statistics.min, statistics.max) if statistics is not None and statistics.has_min_max else None
+    return (
+        (statistics.min, statistics.max)
+        if statistics is not None and statistics.has_min_max
+        else None
+    )

@@ -30,11 +30,20 @@ class HtmlTable:
         head = "".join(self._cell("th", text, column) for column, text in enumerate(self.head))
         body = ""
         for row in self.rows:
-            cells = [self._cell("td" if column else "th", text, column) for column, text in enumerate(row)]
+            cells = [
+                self._cell("td" if column else "th", text, column)
+                for column, text in enumerate(row)
+            ]
             body += f"<tr>{''.join(cells)}</tr>"
-        table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>" if self.rows else ""
+        table = (
+            f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+            if self.rows
+            else ""
+        )
         notes = "".join(f"<p>{escape(one)}</p>" for one in self.sentences)
-        return f'<div class="safetab"><p><strong>{escape(self.title)}</strong></p>{table}{notes}</div>'
+        return (
+            f'<div class="safetab"><p><strong>{escape(self.title)}</strong></p>{table}{notes}</div>'
+        )
 
     def _cell(self, tag: str, text: str, column: int) -> str:
         style = _RIGHT if column and self.are_numbers else _LEFT
@@ -50,9 +59,13 @@ def more_than_shown(count: int) -> list[str]:
     return [f"and {count - MOST_SHOWN:,} more"] if count > MOST_SHOWN else []
 
 
-def listed(title: str, names: Sequence[str], rows: Sequence[dict[str, Any]], count: int) -> HtmlTable:
+def listed(
+    title: str, names: Sequence[str], rows: Sequence[dict[str, Any]], count: int
+) -> HtmlTable:
     """The first rows of a list of `count` items, as a table."""
-    shown = [["" if row[name] is None else str(row[name]) for name in names] for row in rows[:MOST_SHOWN]]
+    shown = [
+        ["" if row[name] is None else str(row[name]) for name in names] for row in rows[:MOST_SHOWN]
+    ]
     return HtmlTable(title, names, shown, more_than_shown(count), are_numbers=False)
 
 
@@ -84,8 +97,13 @@ class Result:
     def html_table(self) -> HtmlTable:
         """What a notebook shows."""
         table = self.to_arrow()
-        rows = [[_shown(value) for value in row.values()] for row in table.slice(0, MOST_SHOWN).to_pylist()]
-        return HtmlTable(self._title, table.column_names, rows, more_than_shown(len(table)), are_numbers=False)
+        rows = [
+            [_shown(value) for value in row.values()]
+            for row in table.slice(0, MOST_SHOWN).to_pylist()
+        ]
+        return HtmlTable(
+            self._title, table.column_names, rows, more_than_shown(len(table)), are_numbers=False
+        )
 
     def _repr_html_(self) -> str:
         return str(self.html_table())

@@ -22,7 +22,10 @@ _ESCAPED = r"^'('*[=+\-@\t\r])"
 
 def safe_text(text: str) -> str:
     """The text, made safe for spreadsheets and terminals."""
-    kept = (letter if letter.isprintable() or letter in "\t\r\n" else "\N{REPLACEMENT CHARACTER}" for letter in text)
+    kept = (
+        letter if letter.isprintable() or letter in "\t\r\n" else "\N{REPLACEMENT CHARACTER}"
+        for letter in text
+    )
     return re.sub(_FORMULA, r"'\1", "".join(kept))
 
 
@@ -44,12 +47,19 @@ def safe_texts(table: pa.Table) -> pa.Table:
 
 
 def _is_text(kind: pa.DataType) -> bool:
-    return any(is_kind(kind) for is_kind in (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view))
+    return any(
+        is_kind(kind)
+        for is_kind in (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
+    )
 
 
 def plain_texts(column: pa.Array) -> pa.Array:
     """A column of safe texts as it was before."""
-    return pc.replace_substring_regex(column, _ESCAPED, r"\1") if _has(pc.unique(column), _ESCAPED) else column
+    return (
+        pc.replace_substring_regex(column, _ESCAPED, r"\1")
+        if _has(pc.unique(column), _ESCAPED)
+        else column
+    )
 
 
 def _has(texts: pa.Array, pattern: str) -> bool:

@@ -46,7 +46,10 @@ def address_space_limit() -> int | None:
 def why_too_little(command: str, space: int | None, memory: int | None) -> str | None:
     """Why a command may be unable to start under these limits (None: no limit), or None if it can."""
     leasts = _LEAST_FOR_RECORDS if command in _READ_RECORDS else _LEAST
-    resources = ("address space (`ulimit -v`)", "memory (by its control group, as that of a container)")
+    resources = (
+        "address space (`ulimit -v`)",
+        "memory (by its control group, as that of a container)",
+    )
     for limit, least, of_what in zip((space, memory), leasts, resources, strict=True):
         if limit is not None and limit < least:
             return (
@@ -109,7 +112,9 @@ def is_the_command(program: str) -> bool:
     return program == "-m" or os.path.basename(program) in {"safetab", "safetab.exe"}  # noqa: PTH119 - no pathlib yet
 
 
-def _end_quietly(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:
+def _end_quietly(
+    kind: type[BaseException], error: BaseException, traceback: TracebackType | None
+) -> None:
     if issubclass(kind, KeyboardInterrupt):
         end_interrupted()
     sys.__excepthook__(kind, error, traceback)

@@ -30,7 +30,11 @@ def read_areas_at(path: Path, parts: Iterable[str] | None = None) -> Checked[Are
     if path.suffix != _INI:
         return grfc.read_geography_at(path)
     named = _named_by(path, parts)
-    return Checked(None, named.findings) if named.value is None else grfc.read_geography_of(named.value)
+    return (
+        Checked(None, named.findings)
+        if named.value is None
+        else grfc.read_geography_of(named.value)
+    )
 
 
 def area_paths_at(path: Path, parts: Iterable[str]) -> tuple[Path, ...]:
@@ -40,7 +44,9 @@ def area_paths_at(path: Path, parts: Iterable[str]) -> tuple[Path, ...]:
 
 def _named_by(ini: Path, parts: Iterable[str] | None) -> Checked[tuple[Path, ...]]:
     """The files of areas that an .ini file names."""
-    reader = read_reader_file(ini, "Give the .ini file of the CEF, or a GRF-C file, with --geography.")
+    reader = read_reader_file(
+        ini, "Give the .ini file of the CEF, or a GRF-C file, with --geography."
+    )
     if reader.value is None:
         return Checked(None, reader.findings)
     return reader.value.geography_of(reader.value.states_there if parts is None else parts)

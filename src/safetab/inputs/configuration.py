@@ -7,8 +7,21 @@ from pathlib import Path
 
 from safetab.core.guarantees.losses import JointLoss
 from safetab.foundation.failures import raise_if_the_machine_failed
-from safetab.foundation.files import NOT_UTF_8_PATH, UnreadableFile, is_utf8_path, read_text, whole_path
-from safetab.foundation.findings import Checked, Finding, FindingsOf, InvalidInput, Severity, require_none
+from safetab.foundation.files import (
+    NOT_UTF_8_PATH,
+    UnreadableFile,
+    is_utf8_path,
+    read_text,
+    whole_path,
+)
+from safetab.foundation.findings import (
+    Checked,
+    Finding,
+    FindingsOf,
+    InvalidInput,
+    Severity,
+    require_none,
+)
 from safetab.inputs.bureau.config_file import READER_KEY, parse_config, readable_keys
 from safetab.inputs.bureau.public_lists import paths_of_lists
 from safetab.inputs.records.record_files import record_file_names
@@ -55,7 +68,9 @@ def require_parameters(parameters: Path, data: Path | None = None, command: str 
     if found is not None and os.path.exists(parameters):  # noqa: PTH110 - never raises
         problem = f"PARAMETERS and DATA look swapped: {found} is in {data}, not in {parameters}."
         finding = Finding(Severity.ERROR, "the command", "", problem)
-        raise InvalidInput([finding], f"Type: {command}" if command else "Give PARAMETERS first, then DATA.")
+        raise InvalidInput(
+            [finding], f"Type: {command}" if command else "Give PARAMETERS first, then DATA."
+        )
     require_none(parameters_findings(parameters))
 
 
@@ -81,7 +96,9 @@ def parameters_findings(folder: Path) -> tuple[Finding, ...]:
     stems = {name.partition(".")[0] for name in names.values()}
     records = [product.record.table for product in PRODUCTS if product.record.table in stems]
     if records:
-        problem = f"{folder} looks like DATA: it has {records[0]}. Give the directory of {CONFIG_FILE}."
+        problem = (
+            f"{folder} looks like DATA: it has {records[0]}. Give the directory of {CONFIG_FILE}."
+        )
         return (Finding(Severity.ERROR, "the command", "PARAMETERS", problem),)
     if not any(path.name in names.values() for path in paths_of_lists(folder)):
         alike = [names[file] for file in (SPECIFICATION_FILE, CONFIG_FILE) if file in names]
@@ -96,7 +113,9 @@ def _configuration_in(folder: Path) -> str | None:
     return next((name for name in files if os.path.isfile(folder / name)), None)  # noqa: PTH113 - never raises
 
 
-def records_of_another_product(product: Product, data: Path, configuration: str) -> tuple[Finding, ...]:
+def records_of_another_product(
+    product: Product, data: Path, configuration: str
+) -> tuple[Finding, ...]:
     """An error if DATA holds no records for a product, but those of another one."""
     findings, asked = FindingsOf(configuration), product.record
     if record_file_names(data, asked).value is None:
@@ -104,11 +123,15 @@ def records_of_another_product(product: Product, data: Path, configuration: str)
             if record_file_names(data, other.record).value is not None:
                 if configuration == SPECIFICATION_FILE:
                     has = f"{data} has the {other.record.table} of {other.name}"
-                    findings.error("", f"describes other records: {has}. Give the DATA of this census.")
+                    findings.error(
+                        "", f"describes other records: {has}. Give the DATA of this census."
+                    )
                     break
                 holds = f"the records in {data} are {other.record.nouns} ({other.name})"
                 advice = f"Did you mean the {configuration} of {other.name}, or another DATA?"
-                findings.error("", f"this is for {asked.nouns} ({product.name}), but {holds}. {advice}")
+                findings.error(
+                    "", f"this is for {asked.nouns} ({product.name}), but {holds}. {advice}"
+                )
     return findings.findings
 
 
@@ -145,12 +168,17 @@ def joint_loss(config: RunConfig, other_parameters: Path) -> Checked[JointLoss]:
     read = read_config(other_parameters)
     if read.value is None:
         return Checked(None, read.findings)
-    persons, households = sorted((config, read.value), key=lambda each: each.product.record.holds_people)
+    persons, households = sorted(
+        (config, read.value), key=lambda each: each.product.record.holds_people
+    )
     problem = None
     if config.product is read.value.product:
         problem = f"is for {config.product.name} too. Two runs of one product are added up by --spend-log."
     elif config.privacy_definition is not read.value.privacy_definition:
         problem = "has another privacy_defn. Losses of two definitions don't add up to one."
     if problem is not None:
-        return Checked(None, (*read.findings, Finding(Severity.ERROR, str(other_parameters), "--with", problem)))
+        return Checked(
+            None,
+            (*read.findings, Finding(Severity.ERROR, str(other_parameters), "--with", problem)),
+        )
     return Checked(JointLoss(persons, households), read.findings)

@@ -29,7 +29,9 @@ class RecordLocation:
     @property
     def parts_of_this_machine(self) -> tuple[Path, ...]:
         """The parts that are files of this machine."""
-        return tuple(Path(found[1]) for part in self.parts if (found := _ON_THIS_MACHINE.fullmatch(part)))
+        return tuple(
+            Path(found[1]) for part in self.parts if (found := _ON_THIS_MACHINE.fullmatch(part))
+        )
 
     def part_named_in(self, text: str) -> str | None:
         """The name of the first part whose path occurs in a text, or None."""

@@ -43,7 +43,9 @@ class KnownLists:
     @classmethod
     def of_files(cls, files: PublicFiles) -> Self:
         """The lists of a run whose public files are right."""
-        areas = np.concatenate([files.geography_of_pass[which].smallest for which in files.config.passes])
+        areas = np.concatenate(
+            [files.geography_of_pass[which].smallest for which in files.config.passes]
+        )
         is_listed = isinstance(files.config.product.record.area, ListedAreas)
         parts = {} if is_listed else _parts_by_number(files.config)
         parts_there = files.config.census.parts_there
@@ -57,13 +59,19 @@ class KnownLists:
         reader = reader_asked_for(parameters, data)
         codes = read_codes(parameters).value or _EVERY_CODE
         config = read_config(parameters, data).value
-        given = None if geography_folder is None else read_given_geography(geography_folder, reader, config).value
+        given = (
+            None
+            if geography_folder is None
+            else read_given_geography(geography_folder, reader, config).value
+        )
         parts = {} if config is None else _parts_by_number(config)
         there = DEFAULT_CENSUS.parts_there
         # A CEF has files by part; areas of other records are judged by their form alone.
         if config is None or given is None:
             nowhere = np.empty(0, dtype=np.int64)
-            return cls(record, codes, parts if reader is ReaderKind.CEF else {}, nowhere, there, reader)
+            return cls(
+                record, codes, parts if reader is ReaderKind.CEF else {}, nowhere, there, reader
+            )
         return cls(
             record,
             codes,

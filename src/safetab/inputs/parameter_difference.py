@@ -38,7 +38,9 @@ _NOUNS = {"level": "level", "area": "area level", "group": "group", "code": "cod
 """What is counted in sentences, by kind."""
 _COLUMNS = ("kind", "where", "what", "before", "after")
 _BEFORE, _AFTER = 3, 4
-_HIDDEN = frozenset(("pass", "geography_level", "iteration_level", "family", "stages", "if_all_groups_are_empty"))
+_HIDDEN = frozenset(
+    ("pass", "geography_level", "iteration_level", "family", "stages", "if_all_groups_are_empty")
+)
 """What a plan says of a level that follows from the rest."""
 _NAMED = 5  # things are named where more are alike
 _SHOWN = 20  # different changes of one kind are shown
@@ -75,7 +77,11 @@ class ParameterDifference(Result):
 
     @property
     def _title(self) -> str:
-        count = f"{len(self):,} difference{'' if len(self) == 1 else 's'}" if self.rows else "No difference"
+        count = (
+            f"{len(self):,} difference{'' if len(self) == 1 else 's'}"
+            if self.rows
+            else "No difference"
+        )
         return f"{count} between {self.folders[0]} and {self.folders[1]}"
 
     def __repr__(self) -> str:
@@ -95,18 +101,27 @@ class ParameterDifference(Result):
 
     def to_arrow(self) -> pa.Table:
         """The table for Arrow, with a row for each difference."""
-        return pa.Table.from_pylist(self._dictionaries, pa.schema([(name, pa.string()) for name in _COLUMNS]))
+        return pa.Table.from_pylist(
+            self._dictionaries, pa.schema([(name, pa.string()) for name in _COLUMNS])
+        )
 
     @property
     def _dictionaries(self) -> list[dict[str, str | None]]:
         return [dict(zip(_COLUMNS, row, strict=True)) for row in self.rows]
 
 
-def _paragraph(kind: str, rows: tuple[Difference, ...], names: Mapping[tuple[str, str], str]) -> Iterator[str]:
+def _paragraph(
+    kind: str, rows: tuple[Difference, ...], names: Mapping[tuple[str, str], str]
+) -> Iterator[str]:
     """What differs in things of one kind: those that are alike in one sentence."""
     if kind not in _NOUNS:
-        places = (", ".join(filter(None, (names.get((kind, row.where), row.where), row.what))) for row in rows)
-        yield from (f"  {place}: {_change(row)}" for place, row in zip(places, rows[:_SHOWN], strict=False))
+        places = (
+            ", ".join(filter(None, (names.get((kind, row.where), row.where), row.what)))
+            for row in rows
+        )
+        yield from (
+            f"  {place}: {_change(row)}" for place, row in zip(places, rows[:_SHOWN], strict=False)
+        )
         yield from [f"  and {len(rows) - _SHOWN:,} more: see --json"] if len(rows) > _SHOWN else []
         return
     renamed, alike = list[Difference](), dict[tuple[str, str, tuple[str, ...]], list[str]]()
@@ -116,14 +131,19 @@ def _paragraph(kind: str, rows: tuple[Difference, ...], names: Mapping[tuple[str
             renamed.append(of_thing[0])
             continue
         listed = "".join(f" in {row.after or row.before}" for row in of_thing if row.what == "list")
-        changes = tuple(f"    {names.get((kind, row.what), row.what)}: {_change(row)}" for row in of_thing)
+        changes = tuple(
+            f"    {names.get((kind, row.what), row.what)}: {_change(row)}" for row in of_thing
+        )
         key = ("", "move" if {row.what for row in of_thing} == {"groups"} else "change", changes)
         if any(all(row[side] is None for row in of_thing) for side in (_BEFORE, _AFTER)):
             key = (listed, "appear" if of_thing[0].before is None else "vanish", ())
         alike.setdefault(key, []).append(names.get((kind, where), where))
     for (listed, verb, changes), things in list(alike.items())[:_SHOWN]:
         ending = "" if len(things) > 1 else "es" if verb == "vanish" else "s"
-        noun, between = f"{_NOUNS[kind]}{'s' if len(things) > 1 else ''}", "; " if kind == "level" else ", "
+        noun, between = (
+            f"{_NOUNS[kind]}{'s' if len(things) > 1 else ''}",
+            "; " if kind == "level" else ", ",
+        )
         yield f"  {len(things):,} {noun}{listed} {verb}{ending}: {shortened(things, _NAMED, between)}"
         yield from changes
     if len(alike) > _SHOWN:
@@ -140,15 +160,24 @@ def _renamed(noun: str, rows: Sequence[Difference]) -> Iterator[str]:
 
 def _change(row: Difference) -> str:
     """What became of a text, or of the items of a list."""
-    before, after = (None if text is None else textwrap.shorten(text, _LONGEST) for text in row[_BEFORE:])
+    before, after = (
+        None if text is None else textwrap.shorten(text, _LONGEST) for text in row[_BEFORE:]
+    )
     if before is None or after is None:
         return f"{after} is new" if before is None else f"{before} is gone"
     mine, others = (text.split(", ") if text else [] for text in row[_BEFORE:])
-    lost, gained = ([one for one in mine if one not in others], [one for one in others if one not in mine])
-    is_list = row.what in {"ids", "groups", "passes"} or (row.kind == "choice" and " of " in row.what)
+    lost, gained = (
+        [one for one in mine if one not in others],
+        [one for one in others if one not in mine],
+    )
+    is_list = row.what in {"ids", "groups", "passes"} or (
+        row.kind == "choice" and " of " in row.what
+    )
     if is_list and (len(mine), len(others)) != (1, 1) and lost + gained:
         items = {"loses": lost, "gains": gained}
-        return " and ".join(f"{verb} {len(each):,}: {shortened(each)}" for verb, each in items.items() if each)
+        return " and ".join(
+            f"{verb} {len(each):,}: {shortened(each)}" for verb, each in items.items() if each
+        )
     return " becomes ".join("none" if text in {"", _NO_LIST} else text for text in (before, after))
 
 
@@ -170,15 +199,21 @@ def difference(before: Path, after: Path, data: Path | None = None) -> Parameter
     if errors or one is None or other is None:
         raise InvalidInput(errors)
     has_areas = one.areas is not None and other.areas is not None
-    common = {group.code for group in one.lists.iterations} & {group.code for group in other.lists.iterations}
+    common = {group.code for group in one.lists.iterations} & {
+        group.code for group in other.lists.iterations
+    }
     mine, others = (_facts(each, common, has_areas=has_areas) for each in (one, other))
     if (one.config.specification is None) != (other.config.specification is None):
         mine["key"] = others["key"] = {}
     rows = tuple(row for kind in _KINDS for row in _differences(kind, mine[kind], others[kind]))
     named = (
-        (kind, code, texts["name"]) for kind in ("group", "code") for code, texts in (others[kind] | mine[kind]).items()
+        (kind, code, texts["name"])
+        for kind in ("group", "code")
+        for code, texts in (others[kind] | mine[kind]).items()
     )
-    names = {(kind, code): f"{code} ({name})" for kind, code, name in named} | dict(_words_of_plans(one, other))
+    names = {(kind, code): f"{code} ({name})" for kind, code, name in named} | dict(
+        _words_of_plans(one, other)
+    )
     return ParameterDifference((str(before), str(after)), rows, names, has_areas)
 
 
@@ -192,7 +227,10 @@ def _words_of_plans(*read: _Parameters) -> Iterator[tuple[tuple[str, str], str]]
     for design in (level.design for of in read for level in of.plan.levels):
         for shape, line in ((each, line) for each in design.shapes for line in each.kinds):
             words = "lone total" if shape is design.family.total else f"{shape.title}, {line.short}"
-            yield ("level", f"margins of error, {shape.label}, {line.name}".replace("_", " ")), f"+/- {words}"
+            yield (
+                ("level", f"margins of error, {shape.label}, {line.name}".replace("_", " ")),
+                f"+/- {words}",
+            )
 
 
 def _differences(kind: str, mine: _Facts, others: _Facts) -> Iterator[Difference]:
@@ -216,7 +254,11 @@ def _parameters(folder: Path, data: Path | None) -> Checked[_Parameters]:
         config, lists = (None, None) if given is None else (given.config, given.lists)
         areas = None if given is None or given.areas is None else given.areas_of_pass
     else:
-        of_config, of_lists, about = read_config(folder), read_public_lists(folder), read_publication(folder)
+        of_config, of_lists, about = (
+            read_config(folder),
+            read_public_lists(folder),
+            read_publication(folder),
+        )
         config, lists, publication = of_config.value, of_lists.value, about.value
         findings = of_config.findings + of_lists.findings + about.findings
     findings = _named(findings, folder)
@@ -225,12 +267,17 @@ def _parameters(folder: Path, data: Path | None) -> Checked[_Parameters]:
         findings += _named(geography.findings, data)
         if geography.value is not None:
             whole, number = geography.value.geography, config.census.part.ids.number
-            areas = {which: whole.of_parts(map(number, config.parts_of(which))) for which in config.passes}
+            areas = {
+                which: whole.of_parts(map(number, config.parts_of(which)))
+                for which in config.passes
+            }
     if config is None or lists is None or any(finding.is_error for finding in findings):
         return Checked(None, findings)
     nowhere = dict.fromkeys(config.passes, Areas.none(config.census))
     plan = plan_of(PublicFiles(config, lists, nowhere if areas is None else areas))
-    made = None if plan.value is None else _Parameters(config, lists, publication, areas, plan.value)
+    made = (
+        None if plan.value is None else _Parameters(config, lists, publication, areas, plan.value)
+    )
     return Checked(made, findings + _named(plan.findings, folder))
 
 
@@ -245,22 +292,38 @@ def _facts(of: _Parameters, common: set[str], *, has_areas: bool) -> dict[str, _
     groups, groups_of = dict[str, dict[str, str]](), {code: list[str]() for code in sorted(names)}
     for one in of.lists.iterations:
         listed = _NO_LIST if one.listed is None else one.listed.name
-        groups[one.code] = {"name": one.name, "list": listed, "level": one.level.name, "kind": one.kind.name}
+        groups[one.code] = {
+            "name": one.name,
+            "list": listed,
+            "level": one.level.name,
+            "kind": one.kind.name,
+        }
         for code in of.lists.codes_of_iteration[one.code] if one.code in common else ():
             if one.kind.classification.may_hold(code):
                 groups_of[code].append(one.code)
     plan: Any = plan_as_json(of.plan)
     hidden = _HIDDEN if has_areas else _HIDDEN | {"entities", "groups"}
-    levels = [{key: text for key, text in level.items() if key not in hidden} for level in plan["levels"]]
+    levels = [
+        {key: text for key, text in level.items() if key not in hidden} for level in plan["levels"]
+    ]
     said = of.config.specification or {"about": of.publication, "reader": of.config.reader.value}
     keys = {key: text for key, text in _leaves("", said) if not key.startswith("privacy.")}
     return {
         "choice": {"": dict(_choices(of.config))},
         "loss": {which: _words(loss) for which, loss in plan["loss"].items()},
-        "level": {str(each): _words(level) for each, level in zip(of.plan.levels, levels, strict=True)},
-        "area": {each.label: _of_areas(each, of.areas) for each in of.config.census.area_levels if has_areas},
+        "level": {
+            str(each): _words(level) for each, level in zip(of.plan.levels, levels, strict=True)
+        },
+        "area": {
+            each.label: _of_areas(each, of.areas)
+            for each in of.config.census.area_levels
+            if has_areas
+        },
         "group": groups,
-        "code": {code: {"name": names[code], "groups": ", ".join(found)} for code, found in groups_of.items()},
+        "code": {
+            code: {"name": names[code], "groups": ", ".join(found)}
+            for code, found in groups_of.items()
+        },
         "key": {key: {"": text} for key, text in keys.items()},
     }
 
@@ -268,7 +331,9 @@ def _facts(of: _Parameters, common: set[str], *, has_areas: bool) -> dict[str, _
 def _words(facts: JsonObject) -> dict[str, str]:
     """The texts of a part of a plan, by names in words; epsilons at other deltas are left out."""
     texts = _leaves("", facts)
-    return {key.replace("_", " ").replace(".", ", "): text for key, text in texts if "delta" not in key}
+    return {
+        key.replace("_", " ").replace(".", ", "): text for key, text in texts if "delta" not in key
+    }
 
 
 def _of_areas(level: AreaLevel, areas: Mapping[Pass, Areas] | None) -> dict[str, str]:
@@ -292,7 +357,10 @@ def _choices(config: RunConfig) -> Iterator[tuple[str, str]]:
     yield "negative numbers", "allowed" if config.allow_negative_counts else "not allowed"
     yield "passes", ", ".join(each.name for each in config.passes)
     for which in config.passes:
-        yield f"{config.census.part.nouns} of {which.name}", ", ".join(sorted(config.parts_of(which)))
+        yield (
+            f"{config.census.part.nouns} of {which.name}",
+            ", ".join(sorted(config.parts_of(which))),
+        )
 
 
 def _leaves(path: str, value: object) -> Iterator[tuple[str, str]]:

@@ -46,15 +46,23 @@ class PublicFiles:
 def plan_of(files: PublicFiles) -> Checked[RunPlan]:
     """The plan, and findings about levels that can't be measured as configured."""
     findings = FindingsOf(files.config.spelling.file)
-    families_and_levels = ((family, level) for level in files.config.levels for family in files.config.families)
-    tabulated = [(of_family, level) for of_family, level in families_and_levels if of_family.budgets[level] > 0]
+    families_and_levels = (
+        (family, level) for level in files.config.levels for family in files.config.families
+    )
+    tabulated = [
+        (of_family, level)
+        for of_family, level in families_and_levels
+        if of_family.budgets[level] > 0
+    ]
     entities = {
         geography: files.geography_of_pass[geography.tabulation_pass].entities(geography.kind)
         for geography in {level.geography for _, level in tabulated}
     }
     has_total_only = files.config.product.has_total_only
     universes = {
-        level: universe_of(level, entities[level.geography], files.lists, has_total_only=has_total_only)
+        level: universe_of(
+            level, entities[level.geography], files.lists, has_total_only=has_total_only
+        )
         for level in dict.fromkeys(level for _, level in tabulated)
     }
     sensitivities: dict[tuple[GroupLevel, int], Sensitivity] = {}
@@ -66,8 +74,12 @@ def plan_of(files: PublicFiles) -> Checked[RunPlan]:
             most = files.config.most_answers
             slots = files.config.census.classifications
             kind = level.geography.kind
-            codes = iteration_map_of(files.lists, level.iterations, kind, most_answers=most, classifications=slots)
-            sensitivities[grain] = sensitivity(codes.classifications, files.config.product.record.most_records)
+            codes = iteration_map_of(
+                files.lists, level.iterations, kind, most_answers=most, classifications=slots
+            )
+            sensitivities[grain] = sensitivity(
+                codes.classifications, files.config.product.record.most_records
+            )
         universe, total_only = universes[level], universes[level].total_only_iterations
         measured = IterationsMeasured(len(universe.iterations) - total_only, total_only)
         design = level_design(files.config, of_family, level, sensitivities[grain], measured)
@@ -100,9 +112,16 @@ def _judge_unmeasured_passes(
         if not of_pass or any(plan.measured_groups for plan in of_pass):
             continue
         key, areas = files.config.spelling.passes[which], files.geography_of_pass[which]
-        own = ((level.kind, found) for level, found in totals.of_level.items() if level.tabulation_pass == which)
+        own = (
+            (level.kind, found)
+            for level, found in totals.of_level.items()
+            if level.tabulation_pass == which
+        )
         if any(np.isin(found.entity, areas.entities(kind)).any() for kind, found in own):
-            findings.warning(key, "all published totals of this pass are ignored: its budget is spent on nothing.")
+            findings.warning(
+                key,
+                "all published totals of this pass are ignored: its budget is spent on nothing.",
+            )
         else:
             problem = "no published total is of this pass: its budget would be spent on nothing"
             findings.error(key, f"{problem}. Give totals of this pass, or leave the pass out.")
@@ -117,13 +136,22 @@ def _check_level(plan: LevelPlan, findings: FindingsOf) -> None:
     for measured in plan.design.stages.values():
         complaint = measured.noise.out_of_sampler_range
         if complaint is not None:
-            findings.error(key, f"the noise of {_STAGE_NAMES[measured.stage]} is out of range: {complaint}. {advice}")
+            findings.error(
+                key,
+                f"the noise of {_STAGE_NAMES[measured.stage]} is out of range: {complaint}. {advice}",
+            )
     if not plan.design.stages:
         message = "no code leads to an iteration of this level, so nothing will be measured for this budget."
         findings.warning(key, message)
     elif not len(plan.universe.entities):
         kind = plan.level.geography.kind.noun
-        findings.warning(key, f"the geography lists no {kind}, so nothing will be measured for this budget.")
+        findings.warning(
+            key, f"the geography lists no {kind}, so nothing will be measured for this budget."
+        )
 
 
-_STAGE_NAMES = {Stage.STAGE_1: "stage 1", Stage.STAGE_2: "stage 2", Stage.TOTAL_ONLY: "total-only groups"}
+_STAGE_NAMES = {
+    Stage.STAGE_1: "stage 1",
+    Stage.STAGE_2: "stage 2",
+    Stage.TOTAL_ONLY: "total-only groups",
+}

@@ -22,7 +22,11 @@ from safetab.inputs.configuration import (
 )
 from safetab.inputs.planner import PublicFiles, plan_of
 from safetab.inputs.readers.area_names import area_names_path, read_area_names
-from safetab.inputs.readers.published_totals import find_published_totals, find_totals_in, read_published_totals
+from safetab.inputs.readers.published_totals import (
+    find_published_totals,
+    find_totals_in,
+    read_published_totals,
+)
 from safetab.inputs.specification.public_tables import find_specified_totals, read_specified_totals
 from safetab.inputs.specified_files import Compiled, compile_folder, warnings_of_places
 from safetab.model.census.area_levels import Pass
@@ -42,10 +46,14 @@ class GivenTotals:
     """Published totals from outside the data directory, and their files."""
 
     totals: Checked[PublishedTotals]
-    files: Mapping[str, Path] = field(default_factory=dict)  # by the names that a manifest gives them
+    files: Mapping[str, Path] = field(
+        default_factory=dict
+    )  # by the names that a manifest gives them
 
 
-def plan_of_files(parameters: str | Path, data: str | Path, totals: GivenTotals | None = None) -> Checked[RunPlan]:
+def plan_of_files(
+    parameters: str | Path, data: str | Path, totals: GivenTotals | None = None
+) -> Checked[RunPlan]:
     """The plan that the parameters and the geography of the data make. Opens no record file.
 
     Raises InvalidInput if PARAMETERS and DATA are swapped.
@@ -60,13 +68,19 @@ def plan_of_files(parameters: str | Path, data: str | Path, totals: GivenTotals 
 
 def _wrong_product(parameters: Path, data: Path) -> tuple[Finding, ...]:
     """What may be the cause of other findings: DATA has the records of another product than config.json."""
-    if not (parameters / CONFIG_FILE).is_file() or reader_asked_for(parameters, data) is ReaderKind.CEF:
+    if (
+        not (parameters / CONFIG_FILE).is_file()
+        or reader_asked_for(parameters, data) is ReaderKind.CEF
+    ):
         return ()
     return records_of_another_product(product_asked_for(parameters, data), data, CONFIG_FILE)
 
 
 def read_public_files(
-    parameters: Path, data: Path, geography_folder: Path | None = None, totals: GivenTotals | None = None
+    parameters: Path,
+    data: Path,
+    geography_folder: Path | None = None,
+    totals: GivenTotals | None = None,
 ) -> Checked[PublicFiles]:
     """Read the configuration, the lists, the geography, and published totals if the product needs them.
 
@@ -84,7 +98,10 @@ def read_public_files(
             return Checked(None, compiled.findings)
         if compiled.value.areas is not None:
             return _specified_files(compiled, data, totals)
-        config, lists = Checked(compiled.value.config, compiled.findings), Checked(compiled.value.lists, ())
+        config, lists = (
+            Checked(compiled.value.config, compiled.findings),
+            Checked(compiled.value.lists, ()),
+        )
         paths, publication = compiled.value.paths, Checked(compiled.value.publication, ())
     else:
         config, lists = read_config(parameters, data), read_public_lists(parameters)
@@ -92,14 +109,24 @@ def read_public_files(
         paths = (parameters / CONFIG_FILE, *list_paths(parameters), *about_path(parameters))
     geography = read_given_geography(geography_folder, reader, config.value)
     names = read_area_names(_folder_beside(data, reader), DEFAULT_CENSUS)
-    findings = config.findings + lists.findings + publication.findings + geography.findings + names.findings
+    findings = (
+        config.findings
+        + lists.findings
+        + publication.findings
+        + geography.findings
+        + names.findings
+    )
     if config.value is None or lists.value is None:
         return Checked(None, findings)
     if geography.value is None:  # what is wrong with the budgets doesn't need it
         nowhere = dict.fromkeys(config.value.passes, Areas.none(config.value.census))
-        return Checked(None, findings + plan_of(PublicFiles(config.value, lists.value, nowhere)).errors)
+        return Checked(
+            None, findings + plan_of(PublicFiles(config.value, lists.value, nowhere)).errors
+        )
     whole, number_of = geography.value.geography, config.value.census.part.ids.number
-    parts_of = {which: map(number_of, config.value.parts_of(which)) for which in config.value.passes}
+    parts_of = {
+        which: map(number_of, config.value.parts_of(which)) for which in config.value.passes
+    }
     of_pass = {which: whole.of_parts(parts) for which, parts in parts_of.items()}
     findings += _parts_without_areas(config.value, of_pass)
     names_path = area_names_path(_folder_beside(data, reader))
@@ -108,7 +135,9 @@ def read_public_files(
     oids, geographies = geography.value.oids, MappingProxyType(of_pass)
     files = PublicFiles(config.value, lists.value, geographies, paths, names.value or {}, oids)
     files = replace(files, publication=publication.value)
-    return _with_totals(files, findings, whole, _selecting_totals(config.value, data, reader, totals, whole))
+    return _with_totals(
+        files, findings, whole, _selecting_totals(config.value, data, reader, totals, whole)
+    )
 
 
 def about_path(parameters: Path) -> tuple[Path, ...]:
@@ -117,7 +146,9 @@ def about_path(parameters: Path) -> tuple[Path, ...]:
     return (path,) if path.is_file() else ()
 
 
-def _specified_files(compiled: Checked[Compiled], data: Path, totals: GivenTotals | None) -> Checked[PublicFiles]:
+def _specified_files(
+    compiled: Checked[Compiled], data: Path, totals: GivenTotals | None
+) -> Checked[PublicFiles]:
     """The public files of a specification: all of them are in its folder, except published totals in DATA."""
     given = compiled.require()
     assert given.areas is not None
@@ -128,14 +159,19 @@ def _specified_files(compiled: Checked[Compiled], data: Path, totals: GivenTotal
     return _with_totals(files, findings, given.areas, chosen)
 
 
-def _specified_totals(config: RunConfig, parameters: Path, data: Path, given: GivenTotals | None) -> GivenTotals | None:
+def _specified_totals(
+    config: RunConfig, parameters: Path, data: Path, given: GivenTotals | None
+) -> GivenTotals | None:
     """The totals that were given, by the ids of this census, or those in PARAMETERS or DATA."""
     name = config.product.totals_table
     if name is None or given is not None:
         chosen = _selecting_totals(config, data, ReaderKind.CSV, given, Areas.none(config.census))
         if chosen is None or chosen.totals.value is None:
             return chosen
-        return replace(chosen, totals=Checked(chosen.totals.value.by_ids_of(config.census), chosen.totals.findings))
+        return replace(
+            chosen,
+            totals=Checked(chosen.totals.value.by_ids_of(config.census), chosen.totals.findings),
+        )
     path = find_specified_totals(name, parameters, data)
     if path is None:
         message = "there is no such file in PARAMETERS or DATA. Add it, or give --totals."
@@ -152,7 +188,9 @@ def _with_totals(
         if chosen.totals.value is not None:
             of_pass = files.geography_of_pass
             name = next(iter(chosen.files)) if len(chosen.files) == 1 else "the published totals"
-            findings += check_totals(name, chosen.totals.value, files.config, files.lists, whole, of_pass)
+            findings += check_totals(
+                name, chosen.totals.value, files.config, files.lists, whole, of_pass
+            )
         files = replace(files, totals=chosen.totals.value, totals_files=chosen.files)
     return Checked(None if any(finding.is_error for finding in findings) else files, findings)
 
@@ -171,10 +209,14 @@ def _selecting_totals(
         return None if given is None else GivenTotals(Checked(None, (refused,)))
     findings = FindingsOf(product.totals_table)
     if given is not None:
-        beside = find_published_totals(_folder_beside(data, reader), product.totals_table, FindingsOf(""))
+        beside = find_published_totals(
+            _folder_beside(data, reader), product.totals_table, FindingsOf("")
+        )
         if beside is not None:
             findings.warning("", "lies in DATA and is not used: --totals stands for it.")
-        return replace(given, totals=Checked(given.totals.value, given.totals.findings + findings.findings))
+        return replace(
+            given, totals=Checked(given.totals.value, given.totals.findings + findings.findings)
+        )
     folder = _totals_folder(data, reader)
     if folder is not None:
         files = find_totals_in(folder, findings)
@@ -218,13 +260,16 @@ class _GivenGeography:
     oids: OwnIds | None = None
 
 
-def read_given_geography(data: Path, reader: ReaderKind, config: RunConfig | None) -> Checked[_GivenGeography]:
+def read_given_geography(
+    data: Path, reader: ReaderKind, config: RunConfig | None
+) -> Checked[_GivenGeography]:
     """The geography of a directory, or of a CEF's .ini file for the states of a configuration."""
     if reader is ReaderKind.CEF:
         return _of_cef(data, None if config is None else config.parts_asked_for)
     read = grfc.read_geography(data)
     return Checked(
-        None if read.value is None else _GivenGeography(read.value, grfc.geography_paths(data)), read.findings
+        None if read.value is None else _GivenGeography(read.value, grfc.geography_paths(data)),
+        read.findings,
     )
 
 

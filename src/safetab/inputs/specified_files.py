@@ -8,7 +8,12 @@ from pathlib import Path
 from types import MappingProxyType
 
 from safetab.foundation.findings import Checked, Finding, FindingsOf
-from safetab.inputs.bureau.specified import check_bureaus, config_of_bureau, is_of_the_bureau, lists_of_bureau
+from safetab.inputs.bureau.specified import (
+    check_bureaus,
+    config_of_bureau,
+    is_of_the_bureau,
+    lists_of_bureau,
+)
 from safetab.inputs.readers.area_names import AreaNames
 from safetab.inputs.specification.area_tables import GivenLists, read_lists
 from safetab.inputs.specification.group_lists import NamedGroup, public_lists_of
@@ -48,10 +53,17 @@ def compile_folder(parameters: Path) -> Checked[Compiled]:
     if lists.value is None or own.has_errors or any(finding.is_error for finding in found):
         return Checked(None, found + lists.findings + own.findings)
     if is_of_the_bureau(spec):
-        names = {code: name for of_list in lists.value.codes.values() for code, name in of_list.names.items()}
+        names = {
+            code: name
+            for of_list in lists.value.codes.values()
+            for code, name in of_list.names.items()
+        }
         groups = lists_of_bureau(lists.value.groups, names)
         of_bureau = Compiled(
-            config_of_bureau(spec), groups, paths=lists.value.paths, publication=publication_of(spec.about)
+            config_of_bureau(spec),
+            groups,
+            paths=lists.value.paths,
+            publication=publication_of(spec.about),
         )
         return Checked(of_bureau, found + lists.findings)
     compiled = _compiled(spec, lists.value, own)
@@ -65,20 +77,30 @@ def _compiled(spec: Specification, given: GivenLists, findings: FindingsOf) -> C
     census = census_of(spec, replace(table.facts, group_kinds=kinds))
     _warn_of_levels_without_groups(spec, census, groups, findings)
     try:
-        record = record_layout_of(spec, {name: of_list.names for name, of_list in codes.items()}, table.keys)
+        record = record_layout_of(
+            spec, {name: of_list.names for name, of_list in codes.items()}, table.keys
+        )
         RecordIntegers(record)  # raises
         product = product_of(spec, record)
-    except ValueError as problem:  # what neither the file nor a list shows by itself, such as too many values
+    except (
+        ValueError
+    ) as problem:  # what neither the file nor a list shows by itself, such as too many values
         findings.error("", str(problem))
         return None
     areas = table.areas(census.kinds, census.part)
     areas_of_pass = {one: areas.chosen(table.is_of_pass[one.name]) for one in census.passes}
     parts = {one: _ids_of_parts(census, areas_of_pass[one]) for one in census.passes}
     config = config_of(spec, census, product, parts)
-    names = {(level, text): name for level in census.area_levels for text, name in table.names[level.kind.name].items()}
+    names = {
+        (level, text): name
+        for level in census.area_levels
+        for text, name in table.names[level.kind.name].items()
+    }
     lists = public_lists_of(groups, codes, census)
     publication = publication_of(spec.about)
-    return Compiled(config, lists, areas, MappingProxyType(areas_of_pass), names, given.paths, publication)
+    return Compiled(
+        config, lists, areas, MappingProxyType(areas_of_pass), names, given.paths, publication
+    )
 
 
 def _ids_of_parts(census: Census, areas: Areas) -> tuple[str, ...]:
@@ -94,7 +116,10 @@ def _warn_of_levels_without_groups(
             lists = {listed.name for listed in census.lists_at(census.area_level(label).kind)}
             for level in choice.groups:
                 if not any(group.level == level and group.listed in lists for group in groups):
-                    findings.warning("privacy.levels", f"{level} at {label}: no group of this level is listed there.")
+                    findings.warning(
+                        "privacy.levels",
+                        f"{level} at {label}: no group of this level is listed there.",
+                    )
 
 
 def warnings_of_places(paths: tuple[Path, ...], data: Path) -> tuple[Finding, ...]:

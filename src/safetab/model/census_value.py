@@ -10,8 +10,22 @@ from itertools import product as product_of_lists
 from types import MappingProxyType
 
 from safetab.model.census.area_levels import AreaKind, AreaLevel, Ids, Pass, TextIds
-from safetab.model.census.census import Census, PopulationGroupLevel, Spelling, Words, a_or_an, capitalized
-from safetab.model.census.groups import MOST_ANSWERS, Classification, GroupKind, GroupLevel, GroupList, Members
+from safetab.model.census.census import (
+    Census,
+    PopulationGroupLevel,
+    Spelling,
+    Words,
+    a_or_an,
+    capitalized,
+)
+from safetab.model.census.groups import (
+    MOST_ANSWERS,
+    Classification,
+    GroupKind,
+    GroupLevel,
+    GroupList,
+    Members,
+)
 from safetab.model.config.run_config import ConfigSpelling, FamilyConfig, ReaderKind, RunConfig
 from safetab.model.privacy_definition import PrivacyDefinition
 from safetab.model.products.product import Product, TableFamily, Thresholds
@@ -30,7 +44,14 @@ from safetab.model.specification.writing import privacy_keys
 WHOLE_TERRITORY = "all"
 """The name of the pass of a census without passes."""
 _EVERYWHERE = AreaKind(
-    "everywhere", "area", "areas", "Area", TextIds(("all",)), parent=None, suppresses=False, is_whole=True
+    "everywhere",
+    "area",
+    "areas",
+    "Area",
+    TextIds(("all",)),
+    parent=None,
+    suppresses=False,
+    is_whole=True,
 )
 """The one part of a table of areas that is not divided."""
 
@@ -40,9 +61,15 @@ class PublicFacts:
     """What the table of areas says of its levels, by their names, and which kinds of groups there are."""
 
     ids: Mapping[str, Ids]
-    parents: Mapping[str, str] = field(default_factory=dict)  # the smallest level that holds whole areas of a level
-    part: str | None = None  # the level whose areas are held in memory one at a time; None: all at once
-    group_kinds: frozenset[str] | None = None  # the names of those that have groups; None: all possible ones
+    parents: Mapping[str, str] = field(
+        default_factory=dict
+    )  # the smallest level that holds whole areas of a level
+    part: str | None = (
+        None  # the level whose areas are held in memory one at a time; None: all at once
+    )
+    group_kinds: frozenset[str] | None = (
+        None  # the names of those that have groups; None: all possible ones
+    )
 
 
 def census_of(spec: Specification, facts: PublicFacts) -> Census:
@@ -63,9 +90,17 @@ def census_of(spec: Specification, facts: PublicFacts) -> Census:
         part=next((kind for kind in kinds if kind.name == facts.part), _EVERYWHERE),
         donor_order=tuple(kind for kind in kinds if not kind.is_whole),
         words=_words(spec, kinds),
-        spelling=Spelling(tuple(dict.fromkeys(chain.from_iterable((one.name, one.noun.casefold()) for one in wholes)))),
+        spelling=Spelling(
+            tuple(
+                dict.fromkeys(
+                    chain.from_iterable((one.name, one.noun.casefold()) for one in wholes)
+                )
+            )
+        ),
         pass_of_part={number: one.name for number, one in enumerate(passes)},
-        example_order=tuple(reversed([label for one in passes_of(spec) for label in one.levels.values()])),
+        example_order=tuple(
+            reversed([label for one in passes_of(spec) for label in one.levels.values()])
+        ),
     )
 
 
@@ -90,7 +125,12 @@ def _kinds(spec: Specification, facts: PublicFacts) -> tuple[AreaKind, ...]:
         if name not in made:
             parent = facts.parents.get(name)
             around = None if parent is None else kind_of(parent)
-            made[name] = _kind(level_of[name], facts.ids[name], around, suppresses=name in spec.privacy.suppress_areas)
+            made[name] = _kind(
+                level_of[name],
+                facts.ids[name],
+                around,
+                suppresses=name in spec.privacy.suppress_areas,
+            )
         return made[name]
 
     return tuple(kind_of(level.name) for level in spec.areas.levels)
@@ -102,11 +142,21 @@ def _kind(level: LevelOfAreas, ids: Ids, parent: AreaKind | None, *, suppresses:
     title = capitalized(level.noun) if is_whole or not level.title else level.title
     boundary = (level.boundary,) if level.boundary else level.id
     return AreaKind(
-        level.name, level.noun, nouns, title, ids, parent, suppresses=suppresses, is_whole=is_whole, boundary=boundary
+        level.name,
+        level.noun,
+        nouns,
+        title,
+        ids,
+        parent,
+        suppresses=suppresses,
+        is_whole=is_whole,
+        boundary=boundary,
     )
 
 
-def _area_levels(spec: Specification, kinds: Sequence[AreaKind], passes: Sequence[Pass]) -> tuple[AreaLevel, ...]:
+def _area_levels(
+    spec: Specification, kinds: Sequence[AreaKind], passes: Sequence[Pass]
+) -> tuple[AreaLevel, ...]:
     """Passes in their order, and within a pass the order of levels: this is the order of noise addresses."""
     found = list[AreaLevel]()
     for number, (one, given) in enumerate(zip(passes, passes_of(spec), strict=True)):
@@ -119,7 +169,10 @@ def _area_levels(spec: Specification, kinds: Sequence[AreaKind], passes: Sequenc
 def _group_levels(spec: Specification) -> tuple[GroupLevel, ...]:
     tabulated = set(chain.from_iterable(choice.groups for choice in spec.privacy.levels))
     levels = enumerate(spec.groups.levels)
-    return tuple(GroupLevel(number, level.name, is_tabulated=level.name in tabulated) for number, level in levels)
+    return tuple(
+        GroupLevel(number, level.name, is_tabulated=level.name in tabulated)
+        for number, level in levels
+    )
 
 
 _ENDS = {Members.ANY: ("", ""), Members.ONLY: (" only", ", only answer")}
@@ -134,7 +187,9 @@ def _group_kinds(spec: Specification, given: frozenset[str] | None) -> tuple[Gro
         for members, (of_name, of_title) in _ENDS.items():
             name = f"{classification.name}{of_name}"
             if given is None or name in given:
-                found.append(GroupKind(name, f"{title}{of_title}", classification, members, (members.value,)))
+                found.append(
+                    GroupKind(name, f"{title}{of_title}", classification, members, (members.value,))
+                )
     return tuple(found)
 
 
@@ -142,11 +197,22 @@ def _lists(spec: Specification, kinds: Sequence[AreaKind]) -> tuple[GroupList, .
     found = []
     for listed in spec.groups.lists:
         own = tuple(kind for kind in kinds if listed.areas is None or kind.name in listed.areas)
-        where = "everywhere" if len(own) == len(kinds) else in_sentence([kind.nouns for kind in own], "and")
+        where = (
+            "everywhere"
+            if len(own) == len(kinds)
+            else in_sentence([kind.nouns for kind in own], "and")
+        )
         words = f"{where}, a total" if listed.total_only else where
         only_here = "" if len(own) == len(kinds) else f"tabulated for {where} only"
         found.append(
-            GroupList(listed.name, own, listed.total_only, words, only_here, f"for {where}" if only_here else "")
+            GroupList(
+                listed.name,
+                own,
+                listed.total_only,
+                words,
+                only_here,
+                f"for {where}" if only_here else "",
+            )
         )
     return tuple(found)
 
@@ -224,7 +290,11 @@ def _spelling(spec: Specification, census: Census) -> ConfigSpelling:
     several = slots_of(spec)[0].name
     passes = {one: one.name for one in census.passes}
     return ConfigSpelling(
-        f"use.{several}", "areas.passes", passes, lambda config: privacy_keys(privacy_of(config)), SPECIFICATION_FILE
+        f"use.{several}",
+        "areas.passes",
+        passes,
+        lambda config: privacy_keys(privacy_of(config)),
+        SPECIFICATION_FILE,
     )
 
 

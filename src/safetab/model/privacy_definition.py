@@ -12,10 +12,17 @@ class LossUnit(Enum):
     Proof: docs/privacy.md#repeated-runs.
     """
 
-    RHO = ("rho", "\N{GREEK SMALL LETTER RHO}", "zero-concentrated differential privacy", Fraction(50))
+    RHO = (
+        "rho",
+        "\N{GREEK SMALL LETTER RHO}",
+        "zero-concentrated differential privacy",
+        Fraction(50),
+    )
     EPSILON = ("epsilon", "ε", "pure differential privacy", Fraction(15))
 
-    def __init__(self, symbol: str, letter: str, full_name: str, most_that_protects: Fraction) -> None:
+    def __init__(
+        self, symbol: str, letter: str, full_name: str, most_that_protects: Fraction
+    ) -> None:
         self.symbol = symbol
         self.letter = letter
         self.full_name = full_name

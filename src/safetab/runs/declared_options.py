@@ -32,7 +32,10 @@ class EngineKind(StrEnum):
         return cls.LOCAL if value == "duckdb" else None
 
 
-SETTINGS = {name: f"SAFETAB_{name.upper()}" for name in ("spend_log", "dataset", "temp", "confidential_log", "threads")}
+SETTINGS = {
+    name: f"SAFETAB_{name.upper()}"
+    for name in ("spend_log", "dataset", "temp", "confidential_log", "threads")
+}
 """Options that the command line takes from these environment variables if they aren't given."""
 
 
@@ -52,7 +55,9 @@ class DeclaredOption:
 
     def parameter(self, annotation: object) -> inspect.Parameter:
         """A keyword parameter of a function that takes this option."""
-        return inspect.Parameter(self.name, inspect.Parameter.KEYWORD_ONLY, default=self.default, annotation=annotation)
+        return inspect.Parameter(
+            self.name, inspect.Parameter.KEYWORD_ONLY, default=self.default, annotation=annotation
+        )
 
     @property
     def python_type(self) -> object:
@@ -61,7 +66,9 @@ class DeclaredOption:
         return self.type | float if self.is_number else wider.get(self.type, self.type)
 
 
-def _optional(kind: Any, name: str, text: str, metavar: str | None = None, **more: Any) -> DeclaredOption:
+def _optional(
+    kind: Any, name: str, text: str, metavar: str | None = None, **more: Any
+) -> DeclaredOption:
     return DeclaredOption(name, kind, None, text, metavar, **more)
 
 
@@ -74,49 +81,91 @@ _file = partial(_optional, Path | None)
 _text = partial(_optional, str | None)
 _texts = partial(_optional, list[str] | None)
 OVERWRITE = _flag("overwrite", "Replace OUT if it exists.")
-_CONFIDENTIAL_LOG = _file("confidential_log", "The curator's log. Default: OUT.confidential.log beside OUT.")
-FINDINGS_LOG = _file("confidential_log", "The curator's log: line numbers of rows that break a rule, no values.")
-_TEST_KEY = _text("test_key", "64 hexadecimal digits; only for synthetic data, never for a release.", "HEX")
+_CONFIDENTIAL_LOG = _file(
+    "confidential_log", "The curator's log. Default: OUT.confidential.log beside OUT."
+)
+FINDINGS_LOG = _file(
+    "confidential_log", "The curator's log: line numbers of rows that break a rule, no values."
+)
+_TEST_KEY = _text(
+    "test_key", "64 hexadecimal digits; only for synthetic data, never for a release.", "HEX"
+)
 CONFIDENCE = DeclaredOption(
-    "confidence", str, "0.95", "The confidence of margins of error in the release.", "LEVEL", is_number=True
+    "confidence",
+    str,
+    "0.95",
+    "The confidence of margins of error in the release.",
+    "LEVEL",
+    is_number=True,
 )
 MARGIN_CONFIDENCE = DeclaredOption("confidence", str, "0.95", "Of the margins of error.", "NUMBER")
 CONFIG = _file("config", "config.json. Default: the one in --parameters.", "FILE")
-PARAMETERS = _file("parameters", "Directory with config.json and the lists, or with a specification.", "DIR")
+PARAMETERS = _file(
+    "parameters", "Directory with config.json and the lists, or with a specification.", "DIR"
+)
 GEOGRAPHY = _file(
-    "geography", f"The geography file {AREAS_FILE}, to count its entities. Default: 2020's numbers.", "FILE"
+    "geography",
+    f"The geography file {AREAS_FILE}, to count its entities. Default: 2020's numbers.",
+    "FILE",
 )
 _MEMORY = DeclaredOption(
     "memory", str, "4GB", "Memory limit for Spark's driver. No effect with --engine local.", "SIZE"
 )
-_MEMORY_TO_ASSESS = DeclaredOption("memory", str, "4GB", "Has no effect here.", "SIZE", is_hidden=True)
+_MEMORY_TO_ASSESS = DeclaredOption(
+    "memory", str, "4GB", "Has no effect here.", "SIZE", is_hidden=True
+)
 _MACHINE = (
     DeclaredOption("threads", int, 2, "How many threads a run may use.", least=1),
-    _file("temp", "Folder for encoded records during the run. Default: the system's temporary folder."),
+    _file(
+        "temp", "Folder for encoded records during the run. Default: the system's temporary folder."
+    ),
 )
 _ENGINE = (
-    DeclaredOption("engine", EngineKind, EngineKind.LOCAL, "Where to count: in this process, or on Spark."),
-    _text("spark_master", "Where Spark runs, like spark.master in --spark-conf.", "URL", is_hidden=True),
+    DeclaredOption(
+        "engine", EngineKind, EngineKind.LOCAL, "Where to count: in this process, or on Spark."
+    ),
+    _text(
+        "spark_master",
+        "Where Spark runs, like spark.master in --spark-conf.",
+        "URL",
+        is_hidden=True,
+    ),
     _texts("spark_conf", _HELP["spark_conf"], "NAME=VALUE"),
-    _text("persons", "Person records outside DATA: a path that Spark reads, or table:NAME.", "WHERE"),
-    _text("geography", "The geography outside DATA: a path that Spark reads, or table:NAME.", "WHERE"),
+    _text(
+        "persons", "Person records outside DATA: a path that Spark reads, or table:NAME.", "WHERE"
+    ),
+    _text(
+        "geography", "The geography outside DATA: a path that Spark reads, or table:NAME.", "WHERE"
+    ),
 )
 _ACCOUNTS = (
     _text("dataset", "Whose privacy is spent: a name for these people, in --spend-log.", "NAME"),
     _file("spend_log", "The curator's accounts of what all runs on --dataset spent.", "FILE"),
     _text("spend_limit", _HELP["spend_limit"], "X", is_number=True),
-    _texts("same_people_as", "Another name of these people in --spend-log: adds up the accounts of both.", "NAME"),
+    _texts(
+        "same_people_as",
+        "Another name of these people in --spend-log: adds up the accounts of both.",
+        "NAME",
+    ),
 )
-COTERMINOUS = _flag("coterminous", "Give entities made of the same blocks the same numbers in the release.")
+COTERMINOUS = _flag(
+    "coterminous", "Give entities made of the same blocks the same numbers in the release."
+)
 COPYING = (
     _file("empty_blocks", _HELP["empty_blocks"], "FILE"),
     _text(
-        "order", f"Order of donors, separated by commas: by default {DONORS}. Or levels of the specification.", "KINDS"
+        "order",
+        f"Order of donors, separated by commas: by default {DONORS}. Or levels of the specification.",
+        "KINDS",
     ),
     _flag("copy_all", "Also copy groups that the receiving level does not tabulate."),
 )
 RULES = _texts("rules", _HELP["rules"], "RULE", flag="--rule")
-TOTALS = _file("totals", "A release whose totals choose the tables, instead of a file of totals in DATA.", "OUT")
+TOTALS = _file(
+    "totals",
+    "A release whose totals choose the tables, instead of a file of totals in DATA.",
+    "OUT",
+)
 TOGETHER_WITH = _file("together_with", _HELP["together_with"], "PARAMETERS", flag="--with")
 CSV = _flag("csv", "Write the release's tables as CSV too, beside the Parquet files.")
 STEPS = (COTERMINOUS, *COPYING, RULES)
@@ -137,14 +186,35 @@ COMPARE = (
         "SPEC",
         flag="--protection",
     ),
-    DeclaredOption("preset", str, "agencies", "agencies, order-2026, europe, us-history or sweep.", "GROUP"),
-    DeclaredOption("tables", str, "as-released", "as-released, or every-group: a table for every group.", "TABLES"),
+    DeclaredOption(
+        "preset", str, "agencies", "agencies, order-2026, europe, us-history or sweep.", "GROUP"
+    ),
+    DeclaredOption(
+        "tables",
+        str,
+        "as-released",
+        "as-released, or every-group: a table for every group.",
+        "TABLES",
+    ),
     _texts(
-        "attack", "The area to attack, repeatable: name or id, or none. Default: one of about 100,000 people.", "AREA"
+        "attack",
+        "The area to attack, repeatable: name or id, or none. Default: one of about 100,000 people.",
+        "AREA",
     ),
     DeclaredOption("runs", int, 10, "How many draws of each random protection."),
-    DeclaredOption("seed", int, 2020, "The same inputs and seed give the same bytes, unless a time limit is reached."),
-    DeclaredOption("time_limit", float | None, None, "Seconds that the attack on each protection may take.", "SECONDS"),
+    DeclaredOption(
+        "seed",
+        int,
+        2020,
+        "The same inputs and seed give the same bytes, unless a time limit is reached.",
+    ),
+    DeclaredOption(
+        "time_limit",
+        float | None,
+        None,
+        "Seconds that the attack on each protection may take.",
+        "SECONDS",
+    ),
     *COMPARED_WITH,
 )
 
@@ -171,11 +241,17 @@ def shows(options: Iterable[DeclaredOption]) -> Callable[[_F], _F]:
 
     def shown(function: _F) -> _F:
         signature = inspect.signature(function)
-        own = [each for each in signature.parameters.values() if each.kind is not inspect.Parameter.VAR_KEYWORD]
+        own = [
+            each
+            for each in signature.parameters.values()
+            if each.kind is not inspect.Parameter.VAR_KEYWORD
+        ]
         added = [option.parameter(option.type) for option in declared]
         function.__signature__ = signature.replace(parameters=[*own, *added])  # type: ignore[attr-defined]
         lines = [f"            {option.name}: {python_words(option.help)}" for option in declared]
-        function.__doc__ = "\n".join([(function.__doc__ or "").rstrip(), *(line[4:] for line in lines), "    "])
+        function.__doc__ = "\n".join(
+            [(function.__doc__ or "").rstrip(), *(line[4:] for line in lines), "    "]
+        )
         return function
 
     return shown

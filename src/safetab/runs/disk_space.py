@@ -45,7 +45,9 @@ def _output_bytes(level: LevelPlan, records: int) -> int:
     return int(empty.published_groups + added) * _GROUP_BYTES + int(rows_of_tables) * _ROW_BYTES
 
 
-def require_disk(plan: RunPlan, records: int, temporary_folder: Path, out: Path, note: Callable[[str], None]) -> None:
+def require_disk(
+    plan: RunPlan, records: int, temporary_folder: Path, out: Path, note: Callable[[str], None]
+) -> None:
     """Note what a run will need. Raises RunFailed if a disk has less."""
     output = sum(_output_bytes(level, records) for level in plan.levels)
     needs = (
@@ -57,7 +59,9 @@ def require_disk(plan: RunPlan, records: int, temporary_folder: Path, out: Path,
     require_room(needs)
 
 
-def require_room(needs: Iterable[DiskNeed], free_bytes: Callable[[Path], int] | None = None) -> None:
+def require_room(
+    needs: Iterable[DiskNeed], free_bytes: Callable[[Path], int] | None = None
+) -> None:
     """Raise RunFailed, with every disk that is too small, if a disk has less than it needs."""
     free_of = free_bytes or (lambda folder: shutil.disk_usage(folder).free)
     short = []
@@ -70,7 +74,9 @@ def require_room(needs: Iterable[DiskNeed], free_bytes: Callable[[Path], int] | 
             has = f"has {size_in_words(free)} free, but about {size_in_words(needed)} are needed."
             short.append(f"the disk of {names} {has}")
     if short:
-        raise RunFailed(" ".join((*short, "Nothing was written. Make room, or give another --temp or OUT.")))
+        raise RunFailed(
+            " ".join((*short, "Nothing was written. Make room, or give another --temp or OUT."))
+        )
 
 
 def _disk_of(need: DiskNeed) -> int:

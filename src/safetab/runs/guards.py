@@ -76,7 +76,10 @@ class RunCost:
 
 @contextmanager
 def guarded(
-    options: RunOptions, log_path: Path | None, late_failures: LateFailures | None = None, cost: RunCost | None = None
+    options: RunOptions,
+    log_path: Path | None,
+    late_failures: LateFailures | None = None,
+    cost: RunCost | None = None,
 ) -> Iterator[tuple[ConfidentialLog | None, Backend]]:
     """Open the curator's log, if a path is given, and the backend that counts.
 
@@ -122,7 +125,9 @@ def _opened_log(path: Path) -> Iterator[ConfidentialLog]:
             why = "it must be a regular file or not exist yet."
         if isinstance(error, FileNotFoundError) and not path.parent.exists():
             why = f"{path.parent} does not exist."
-        raise InvalidInput.about(path, f"the confidential log can't be written there: {why}") from None
+        raise InvalidInput.about(
+            path, f"the confidential log can't be written there: {why}"
+        ) from None
     with log:
         yield log
 
@@ -192,7 +197,8 @@ def findings_logged(log: ConfidentialLog | None) -> Iterator[None]:
             where = f"Which rows these are, by line or row number, is in {log.path}."
         else:  # no finding may refer to a log that does not exist
             findings = tuple(
-                replace(each, message=each.message.replace(REASON_IS_LOGGED, _ADD_A_LOG)) for each in findings
+                replace(each, message=each.message.replace(REASON_IS_LOGGED, _ADD_A_LOG))
+                for each in findings
             )
             where = f"To find these rows, give a file for their line numbers: {_VALIDATE}"
         advice = where if any(finding.rows for finding in findings) else invalid.advice
@@ -216,7 +222,9 @@ def own_errors_logged(log: ConfidentialLog | None) -> Iterator[None]:
         if log is not None:
             log.write("".join(traceback.format_exception(error)))
             where = "the confidential log has the details."
-        raise RunFailed(f"an error of the program itself ({type(error).__name__}); {where}") from None
+        raise RunFailed(
+            f"an error of the program itself ({type(error).__name__}); {where}"
+        ) from None
 
 
 @contextmanager
@@ -249,7 +257,9 @@ def pyarrow_threads(threads: int) -> Iterator[None]:
 
 
 @contextmanager
-def backend_of(options: RunOptions, log: Callable[[str], None] = lambda _: None) -> Iterator[Backend]:
+def backend_of(
+    options: RunOptions, log: Callable[[str], None] = lambda _: None
+) -> Iterator[Backend]:
     """The backend that the options choose; its temporary folder is removed afterwards."""
     forbid_memory_dumps()
     with locked_folder(options.temporary_folder, TEMPORARY_PREFIX) as folder:

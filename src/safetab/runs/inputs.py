@@ -93,7 +93,9 @@ def read_inputs(
     config, wrong_product = read_config(parameters, data), tuple[Finding, ...]()
     if reader_asked_for(parameters, data) is ReaderKind.CEF:
         folder = Checked(data, ())
-        records = backend.cef_records(data, () if config.value is None else config.value.parts_asked_for)
+        records = backend.cef_records(
+            data, () if config.value is None else config.value.parts_asked_for
+        )
     else:
         folder = backend.geography_folder(data)
         product = product_asked_for(parameters, data)
@@ -149,8 +151,12 @@ def required_inputs(
         refused = refused_plan(checked.value.plan, data, options)
     if checked.value is None or refused:
         is_cef = reader_asked_for(parameters, data) is ReaderKind.CEF
-        known = KnownLists.readable(parameters, data, data if is_cef else backend.geography_folder(data).value)
-        raise InvalidInput((*checked.findings, *refused, *backend.judge(data, known, progress.advance)))
+        known = KnownLists.readable(
+            parameters, data, data if is_cef else backend.geography_folder(data).value
+        )
+        raise InvalidInput(
+            (*checked.findings, *refused, *backend.judge(data, known, progress.advance))
+        )
     return checked
 
 
@@ -165,7 +171,9 @@ def checked_engine(
     inputs = checked.require()
     backend.start(progress)
     with closing(backend.engine(inputs.records, inputs.files)) as engine:
-        noun = "" if inputs.plan.config.specification else f"{inputs.plan.config.product.record.noun} "
+        noun = (
+            "" if inputs.plan.config.specification else f"{inputs.plan.config.product.record.noun} "
+        )
         progress.step(f"Checking the {noun}records", backend.number_of_records(inputs.records))
         findings = engine.check(progress.advance)
         if any(finding.is_error for finding in findings):
@@ -227,7 +235,10 @@ def _files_at(path: Path, depth: int) -> Iterator[Path]:
 
 
 def validate_files(
-    parameters: Path, data: Path, options: RunOptions | None = None, progress: Progress | None = None
+    parameters: Path,
+    data: Path,
+    options: RunOptions | None = None,
+    progress: Progress | None = None,
 ) -> tuple[Finding, ...]:
     """Check all inputs, every record included, and return the warnings.
 
@@ -271,9 +282,15 @@ def _passes_without_selected_records(plan: RunPlan, engine: CountingEngine) -> I
     engine.prepare()
     for each in plan.config.passes:
         levels = [level for level in plan.levels_of(each) if level.design.stages]
-        selected = [(level, level.selected.indices) for level in levels if level.selected is not None]
+        selected = [
+            (level, level.selected.indices) for level in levels if level.selected is not None
+        ]
         # Levels without selected groups need no count.
-        if not any(np.isin(groups, engine.totals(level).indices).any() for level, groups in selected if len(groups)):
+        if not any(
+            np.isin(groups, engine.totals(level).indices).any()
+            for level, groups in selected
+            if len(groups)
+        ):
             yield (
                 f"none of the {plan.config.product.record.nouns} of the {each.name.upper()} pass is in any group"
                 " with a published total. These are probably totals of other people."
@@ -297,7 +314,11 @@ def _totals_of(path: Path, data: Path) -> GivenTotals:
     with damage_as_invalid_input(path):
         of_level = _totals_by_geography(release, path)
     paths = [*map(release.numbers_of, release.universe.levels), release.path / DATAPACKAGE_FILE]
-    files = {f"totals/{path.relative_to(release.path).as_posix()}": path for path in paths if path is not None}
+    files = {
+        f"totals/{path.relative_to(release.path).as_posix()}": path
+        for path in paths
+        if path is not None
+    }
     codes = tuple(iteration.code for iteration in release.universe.lists.iterations)
     return GivenTotals(Checked(PublishedTotals(codes, of_level), findings.findings), files)
 
@@ -306,19 +327,29 @@ def _check_totals(release: ReleaseFolder, data: Path, findings: FindingsOf) -> N
     """Totals that choose tables must be public, and what was measured."""
     status, options = release.facts.status, release.facts.options
     if release.universe.product.totals_table is not None:
-        findings.error(_WHERE, f"is a release of {release.universe.product.name}, whose tables were chosen like these.")
+        findings.error(
+            _WHERE,
+            f"is a release of {release.universe.product.name}, whose tables were chosen like these.",
+        )
     if not status.is_for_release and not is_synthetic(data):  # these totals count synthetic people
         findings.error(_WHERE, f"its totals are not public. {status.line}")
     if not release.universe.allow_negative_counts:
-        findings.error(_WHERE, "its totals below 0 were raised to 0 (allow_negative_counts is false).")
+        findings.error(
+            _WHERE, "its totals below 0 were raised to 0 (allow_negative_counts is false)."
+        )
     if options.rules:
         names = ", ".join(rule.value for rule in options.rules)
-        findings.error(_WHERE, f"rules changed or withheld totals: {names}. Give a release without rules.")
+        findings.error(
+            _WHERE, f"rules changed or withheld totals: {names}. Give a release without rules."
+        )
     if release.facts.origin is not None and not release.facts.origin.is_complete:
         message = "it was read from files that need not be whole tables. Read whole ones, with --complete."
         findings.error(_WHERE, message)
     if options.coterminous is None:
-        findings.warning(_WHERE, "it is without the coterminous step. The 2020 Census took totals after that step.")
+        findings.warning(
+            _WHERE,
+            "it is without the coterminous step. The 2020 Census took totals after that step.",
+        )
 
 
 def _totals_by_geography(release: ReleaseFolder, path: Path) -> dict[AreaLevel, TotalsOfLevel]:
@@ -336,9 +367,16 @@ def _totals(batch: NumberBatch, path: Path) -> TotalsOfLevel:
     """The totals among some rows."""
     is_total = batch.is_total
     if (is_total & ~batch.has(_COUNT)).any():
-        raise InvalidInput.about(path, "totals are withheld in it. Give a release without rules.", _WHERE)
-    position_of = {iteration.code: position for position, iteration in enumerate(batch.universe.lists.iterations)}
-    codes = np.array([position_of[iteration.code] for iteration in batch.level.iterations], dtype=np.int64)
+        raise InvalidInput.about(
+            path, "totals are withheld in it. Give a release without rules.", _WHERE
+        )
+    position_of = {
+        iteration.code: position
+        for position, iteration in enumerate(batch.universe.lists.iterations)
+    }
+    codes = np.array(
+        [position_of[iteration.code] for iteration in batch.level.iterations], dtype=np.int64
+    )
     ids = batch.universe.entities[batch.level.geography].ids
     rows = TotalsOfLevel(ids[batch.entity], codes[batch.iteration], batch.integers(_COUNT))
     return rows.take(is_total)

@@ -36,7 +36,10 @@ def memory_left() -> dict[str, int]:
         pages = Path("/proc/self/statm").read_text(encoding="ascii").split()
         held = [int(number) * os.sysconf("SC_PAGE_SIZE") for number in pages[:3]]
         lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
-        of_machine = {name: int(rest.split()[0]) << 10 for name, _, rest in (line.partition(":") for line in lines)}
+        of_machine = {
+            name: int(rest.split()[0]) << 10
+            for name, _, rest in (line.partition(":") for line in lines)
+        }
         available = of_machine["MemAvailable"] + of_machine["SwapFree"]
     if not held:
         return {}

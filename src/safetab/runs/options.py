@@ -24,7 +24,14 @@ from safetab.foundation.locked_folder import why_no_folder
 from safetab.inputs.own_records import is_synthetic, leads_marker_nowhere
 from safetab.release.files.release_options import ReleaseOptions, ReleaseRequest
 from safetab.release.outputs.manifest import MANIFEST_FILE
-from safetab.runs.declared_options import DEFAULTS, OF_BLOCKS, RUN, DeclaredOption, EngineKind, with_defaults
+from safetab.runs.declared_options import (
+    DEFAULTS,
+    OF_BLOCKS,
+    RUN,
+    DeclaredOption,
+    EngineKind,
+    with_defaults,
+)
 from safetab.runs.spend_log.accounts import amount_of
 from safetab.runs.spend_log.log_file import refused_file
 from safetab.runs.spend_log.log_lines import DATASET_NAME, DATASET_RULE
@@ -74,7 +81,9 @@ class RunOptions:
         limit = values["spend_limit"]
         unchanged = {name: values[name] for name in ("memory", "threads", "overwrite", "dataset")}
         names = ("temp", "confidential_log", "spend_log", "empty_blocks", "totals")
-        paths: dict[str, Any] = {name: None if values[name] is None else Path(values[name]) for name in names}
+        paths: dict[str, Any] = {
+            name: None if values[name] is None else Path(values[name]) for name in names
+        }
         settings = tuple(values["spark_conf"] or ())
         return cls(
             engine=_engine(values["engine"]),
@@ -82,7 +91,9 @@ class RunOptions:
             spend_limit=None if limit is None else amount_text(limit),
             same_people_as=tuple(values["same_people_as"] or ()),
             release=ReleaseRequest.of(values).options(),
-            spark=SparkOptions(values["spark_master"], settings, values["persons"], values["geography"]),
+            spark=SparkOptions(
+                values["spark_master"], settings, values["persons"], values["geography"]
+            ),
             temporary_parent=paths.pop("temp"),
             **paths,
             **unchanged,
@@ -114,7 +125,9 @@ def _engine(given: str | EngineKind) -> EngineKind:
     try:
         return EngineKind(given)
     except ValueError:
-        raise InvalidInput.about("the command", f"must be one of {', '.join(EngineKind)}.", "--engine") from None
+        raise InvalidInput.about(
+            "the command", f"must be one of {', '.join(EngineKind)}.", "--engine"
+        ) from None
 
 
 def _key_of(hexadecimal: str | None) -> bytes | None:
@@ -132,7 +145,9 @@ def refused_options(data: Path, options: RunOptions) -> tuple[Finding, ...]:
     findings = FindingsOf("the command")
     _refuse_what_is_for_synthetic_people(data, options.test_key, findings)
     if options.empty_blocks is not None and options.release.coterminous is None:
-        findings.error("--empty-blocks", "needs --coterminous: it lists blocks that this step ignores.")
+        findings.error(
+            "--empty-blocks", "needs --coterminous: it lists blocks that this step ignores."
+        )
     why = _why_not_private(options.temporary_folder)
     if why is not None:
         where = None if options.temporary_parent is not None else _temporary_variable()
@@ -152,7 +167,9 @@ def refused_options(data: Path, options: RunOptions) -> tuple[Finding, ...]:
     return findings.findings
 
 
-def _refuse_what_is_for_synthetic_people(data: Path, key: bytes | None, findings: FindingsOf) -> None:
+def _refuse_what_is_for_synthetic_people(
+    data: Path, key: bytes | None, findings: FindingsOf
+) -> None:
     """Report a marker that may or may not be one, and a wrong test key, or one for people who may be real."""
     if leads_marker_nowhere(data):
         advice = "Remove it, or make it a file if these people are synthetic."
@@ -194,7 +211,9 @@ def status_of_run(plan: RunPlan, data: Path, options: RunOptions) -> OutputStatu
     )
 
 
-def refused_log(log: Path, kept_apart: tuple[Path, ...], called: str = "the confidential log") -> tuple[Finding, ...]:
+def refused_log(
+    log: Path, kept_apart: tuple[Path, ...], called: str = "the confidential log"
+) -> tuple[Finding, ...]:
     """An error if a file for the curator alone lies inside an input or the output."""
     findings = FindingsOf(str(log))
     try:
@@ -206,21 +225,33 @@ def refused_log(log: Path, kept_apart: tuple[Path, ...], called: str = "the conf
     return findings.findings
 
 
-def refused_spending(options: RunOptions, kept_apart: tuple[Path, ...], confidential_log: Path) -> tuple[Finding, ...]:
+def refused_spending(
+    options: RunOptions, kept_apart: tuple[Path, ...], confidential_log: Path
+) -> tuple[Finding, ...]:
     """Every problem with the options about accounts."""
     findings = FindingsOf("the command")
     if options.spend_log is not None and options.dataset is None:
-        findings.error("--spend-log", "needs --dataset, the name of the people whose privacy is spent.")
+        findings.error(
+            "--spend-log", "needs --dataset, the name of the people whose privacy is spent."
+        )
     if options.dataset is not None and options.spend_log is None:
         findings.error("--dataset", "needs --spend-log, the file that keeps the accounts.")
     if options.spend_limit is not None and (options.spend_log is None or options.dataset is None):
-        findings.error("--spend-limit", "needs --spend-log and --dataset: a limit is kept over all runs on a data set.")
+        findings.error(
+            "--spend-limit",
+            "needs --spend-log and --dataset: a limit is kept over all runs on a data set.",
+        )
     if options.same_people_as and options.spend_log is None:
-        findings.error("--same-people-as", "needs --spend-log and --dataset: it adds up the accounts of two names.")
+        findings.error(
+            "--same-people-as",
+            "needs --spend-log and --dataset: it adds up the accounts of two names.",
+        )
     if options.dataset is not None and not DATASET_NAME.fullmatch(options.dataset):
         findings.error("--dataset", DATASET_RULE)
     if options.spend_limit is not None and amount_of(options.spend_limit) is None:
-        findings.error("--spend-limit", f"{AMOUNT_RULE} It is rho or epsilon, as `safetab plan` shows them.")
+        findings.error(
+            "--spend-limit", f"{AMOUNT_RULE} It is rho or epsilon, as `safetab plan` shows them."
+        )
     if options.spend_log is None:
         return findings.findings
     log = whole_path(options.spend_log)
@@ -237,7 +268,11 @@ def spending_warnings(data: Path, out: Path, options: RunOptions) -> tuple[Findi
     if has_synthetic_people(data, options):
         return ()
     if options.spend_log is None:
-        counted = f"{again}, and nobody adds it up" if replaces else "Nobody counts what runs on these people cost"
+        counted = (
+            f"{again}, and nobody adds it up"
+            if replaces
+            else "Nobody counts what runs on these people cost"
+        )
         findings.warning("--spend-log", f"missing. {counted}. Add it, with --dataset.")
     elif replaces:
         findings.warning("--overwrite", f"{again}, and both count.")
@@ -260,7 +295,11 @@ def _why_not_private(folder: Path) -> str | None:
     except OSError as error:
         raise_if_the_machine_failed(error)
         is_missing = isinstance(error, FileNotFoundError)
-        reason = "does not exist" if is_missing else f"can't be used: {error.strerror or 'unknown error'}"
+        reason = (
+            "does not exist"
+            if is_missing
+            else f"can't be used: {error.strerror or 'unknown error'}"
+        )
         return f"{reason}. {'Create it, or name' if is_missing else 'Name'} another folder with --temp."
     if not stat.S_ISDIR(status.st_mode):
         return "is not a directory. Name another folder with --temp."

@@ -36,7 +36,9 @@ _EMPTY_BLOCKS_AUTHORITY = (
 )
 
 
-def populated_geography(geography_of_pass: GeographyOfPass, empty_blocks: Path | None) -> Checked[GeographyOfPass]:
+def populated_geography(
+    geography_of_pass: GeographyOfPass, empty_blocks: Path | None
+) -> Checked[GeographyOfPass]:
     """The geography without the blocks that a public list says hold nobody.
 
     Blocks of parts outside the passes have no effect. A block that its pass doesn't have is an
@@ -56,12 +58,16 @@ def populated_geography(geography_of_pass: GeographyOfPass, empty_blocks: Path |
         if len(unknown):
             blocks = shortened(map(spelled_smallest_area, unknown.tolist()))
             findings.error(
-                SMALLEST_AREA_COLUMN, f"not in the geography: block {blocks}. List only blocks of the geography."
+                SMALLEST_AREA_COLUMN,
+                f"not in the geography: block {blocks}. List only blocks of the geography.",
             )
         populated[tabulation_pass] = without_blocks(geography, of_pass)
         if not len(populated[tabulation_pass].smallest):
             name = tabulation_pass.name.upper()
-            findings.error(SMALLEST_AREA_COLUMN, f"lists every block of the {name} pass. List those that hold nobody.")
+            findings.error(
+                SMALLEST_AREA_COLUMN,
+                f"lists every block of the {name} pass. List those that hold nobody.",
+            )
     return Checked(None if findings.has_errors else populated, listed.findings + findings.findings)
 
 

@@ -49,7 +49,12 @@ from safetab.release.outputs.manifest import MANIFEST_FILE
 from safetab.release.outputs.output_folder import output_findings, whole_output
 from safetab.release.outputs.pass_files import stated_format
 from safetab.runs.declared_options import OF_BLOCKS, RERELEASE, with_defaults
-from safetab.runs.release_parts import GeographyOfPass, empty_blocks_as_json, populated_geography, write_documents
+from safetab.runs.release_parts import (
+    GeographyOfPass,
+    empty_blocks_as_json,
+    populated_geography,
+    write_documents,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +73,9 @@ class RereleaseRequest:
     def of(cls, geography: str | Path | None = None, **given: object) -> RereleaseRequest:
         """A request from the values of declared options. Raises InvalidInput with every mistake."""
         values = with_defaults(RERELEASE, given)
-        paths = [None if path is None else Path(path) for path in (geography, values["empty_blocks"])]
+        paths = [
+            None if path is None else Path(path) for path in (geography, values["empty_blocks"])
+        ]
         return cls(ReleaseRequest.of(values).options(), *paths)
 
     @property
@@ -98,7 +105,9 @@ class _Measured:
     documents: tuple[str, ...]
 
 
-def rerelease_files(out: Path, new: Path, request: RereleaseRequest, *, overwrite: bool = False) -> RereleaseSummary:
+def rerelease_files(
+    out: Path, new: Path, request: RereleaseRequest, *, overwrite: bool = False
+) -> RereleaseSummary:
     """Write NEW: the measurements and tables of OUT, and a release with the steps asked for.
 
     Raises InvalidInput if an input is at fault, RunFailed if the machine refuses or the new output
@@ -117,7 +126,9 @@ def rerelease_files(out: Path, new: Path, request: RereleaseRequest, *, overwrit
         return _rereleased(out, new, request, overwrite=overwrite)
 
 
-def coterminous_files(out: Path, new: Path, request: RereleaseRequest, *, overwrite: bool = False) -> RereleaseSummary:
+def coterminous_files(
+    out: Path, new: Path, request: RereleaseRequest, *, overwrite: bool = False
+) -> RereleaseSummary:
     """Write NEW with the coterminous step, and with the confidence and the rules of OUT."""
     with refusals_as_run_failed():
         kept = open_release_folder(out).facts.options
@@ -125,7 +136,9 @@ def coterminous_files(out: Path, new: Path, request: RereleaseRequest, *, overwr
     return rerelease_files(out, new, replace(request, options=options), overwrite=overwrite)
 
 
-def _rereleased(out: Path, new: Path, request: RereleaseRequest, *, overwrite: bool) -> RereleaseSummary:
+def _rereleased(
+    out: Path, new: Path, request: RereleaseRequest, *, overwrite: bool
+) -> RereleaseSummary:
     """Copy the measurements, make the release from them, and check the new output."""
     folder = open_release_folder(out)
     if request.options.coterminous is not None:
@@ -141,7 +154,9 @@ def _rereleased(out: Path, new: Path, request: RereleaseRequest, *, overwrite: b
         universe, populated = _with_areas(folder, spec, request.geography, request.empty_blocks)
         folder = replace(folder, universe=universe)
     today = datetime.datetime.now(datetime.UTC).date()
-    facts = replace(folder.facts, version=VERSION, date=today, status=measured.status, options=request.options)
+    facts = replace(
+        folder.facts, version=VERSION, date=today, status=measured.status, options=request.options
+    )
     with whole_output(new, overwrite=overwrite) as output:
         for name in (*measured.rows, *measured.documents):
             (output / name).parent.mkdir(parents=True, exist_ok=True)
@@ -154,13 +169,28 @@ def _rereleased(out: Path, new: Path, request: RereleaseRequest, *, overwrite: b
             write_documents(output, folder.universe, facts)
             _write_log(output, facts, measured, rows)
             census = folder.universe.census
-            steps = steps_as_json(request.options, census) | empty_blocks_as_json(request.empty_blocks, census)
+            steps = steps_as_json(request.options, census) | empty_blocks_as_json(
+                request.empty_blocks, census
+            )
             made = {"version": facts.version, FORMAT: OUTPUT_FORMAT, "date": facts.date.isoformat()}
-            manifest = {**measured.manifest, **made, **status_as_json(measured.status), "release": steps}
+            manifest = {
+                **measured.manifest,
+                **made,
+                **status_as_json(measured.status),
+                "release": steps,
+            }
             parts = _parts_of(folder.universe)
-            files = {name: manifests.hashes_of(area_paths_at(path, parts)) for name, path in request.paths.items()}
-            manifest |= {manifests.MEASURED_BY: measured.origin, "rerelease": {"public_files": files}}
-            manifests.write_json(output / manifests.MANIFEST_FILE, manifest | manifests.outputs_as_json(output, rows))
+            files = {
+                name: manifests.hashes_of(area_paths_at(path, parts))
+                for name, path in request.paths.items()
+            }
+            manifest |= {
+                manifests.MEASURED_BY: measured.origin,
+                "rerelease": {"public_files": files},
+            }
+            manifests.write_json(
+                output / manifests.MANIFEST_FILE, manifest | manifests.outputs_as_json(output, rows)
+            )
         checks.of_remaining_files()
     return RereleaseSummary(measured.status, rows)
 
@@ -179,9 +209,15 @@ def _measured(out: Path, universe: Universe) -> _Measured:
         if outside:
             message = f"its manifest names files outside of it: {shortened(outside)}."
             raise invalid(out, f"{message} Get the output again.")
-        missing = [name for name in dict.fromkeys((*files, *needed)) if name not in files or not (out / name).is_file()]
+        missing = [
+            name
+            for name in dict.fromkeys((*files, *needed))
+            if name not in files or not (out / name).is_file()
+        ]
         found = {} if missing else manifests.hashes_by_name({name: out / name for name in files})
-        changed = [name for name, found_hash in found.items() if found_hash != files[name]["sha256"]]
+        changed = [
+            name for name, found_hash in found.items() if found_hash != files[name]["sha256"]
+        ]
         measured = None if missing or changed else _facts_of(manifest, universe)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, UnreadableFile):
         message = f"has no readable {MANIFEST_FILE}. Give the whole output of a run: the measurements are needed."
@@ -190,7 +226,10 @@ def _measured(out: Path, universe: Universe) -> _Measured:
         message = f"its manifest names files that don't exist: {shortened(missing)}."
         raise invalid(out, f"{message} Give the whole output of a run.")
     if measured is None:
-        raise invalid(out, f"files are not what its manifest says: {shortened(changed)}. Get the output again.")
+        raise invalid(
+            out,
+            f"files are not what its manifest says: {shortened(changed)}. Get the output again.",
+        )
     for path in (out / name for name in measured.rows if name.endswith(".parquet")):
         with damage_as_invalid_input(path):
             readable_format(path, stated_format(path))
@@ -200,7 +239,9 @@ def _measured(out: Path, universe: Universe) -> _Measured:
 def _stays_inside(name: str) -> bool:
     """Whether a file name in a folder can't lead out of it; links are not considered."""
     path = PurePosixPath(name)
-    return not path.is_absolute() and ".." not in path.parts and "\\" not in name and "\0" not in name
+    return (
+        not path.is_absolute() and ".." not in path.parts and "\\" not in name and "\0" not in name
+    )
 
 
 def _facts_of(manifest: Mapping[str, Any], universe: Universe) -> _Measured:
@@ -210,7 +251,11 @@ def _facts_of(manifest: Mapping[str, Any], universe: Universe) -> _Measured:
     return _Measured(
         manifest=manifest,
         status=status_of_json(manifest),
-        origin={"version": str(run["version"]), FORMAT: format_of(run.get(FORMAT, 0)), "date": str(run["date"])},
+        origin={
+            "version": str(run["version"]),
+            FORMAT: format_of(run.get(FORMAT, 0)),
+            "date": str(run["date"]),
+        },
         loss=f"{symbol} {loss[f'unbounded_{symbol}']}, bounded {loss[f'bounded_{symbol}']}",
         rows={name: int(manifest["outputs"][name]["rows"]) for name in measured_files(universe)},
         documents=(f"{RELEASE_FOLDER}/{PRIVACY_FILE}",),
@@ -227,14 +272,19 @@ def _populated(universe: Universe, request: RereleaseRequest) -> GeographyOfPass
         return {}
     geography = read_areas_at(path, _parts_of(universe)).require()
     number_of = universe.census.part.ids.number
-    of_pass = {which: geography.of_parts(map(number_of, parts)) for which, parts in universe.states.items()}
+    of_pass = {
+        which: geography.of_parts(map(number_of, parts)) for which, parts in universe.states.items()
+    }
     findings = FindingsOf(path.name)
     for level, entities in universe.entities.items():
         listed = of_pass[level.tabulation_pass].entities(level.kind)
         different = np.setxor1d(listed, entities.ids)
         if len(different):
             ids = shortened(level.kind.ids.text(entity) for entity in different.tolist())
-            findings.error(level.label, f"not the entities of the run: {ids}. Give the geography that the run used.")
+            findings.error(
+                level.label,
+                f"not the entities of the run: {ids}. Give the geography that the run used.",
+            )
     populated = populated_geography(of_pass, request.empty_blocks)
     if populated.value is None or findings.has_errors:
         raise InvalidInput(findings.findings + populated.findings)
@@ -273,7 +323,10 @@ def _with_areas(
     of_pass = {one: areas.chosen(table.is_of_pass[one.name]) for one in census.passes}
     for level, entities in universe.entities.items():
         kind = census.kind(level.kind.name)
-        listed = {kind.ids.text(number) for number in of_pass[level.tabulation_pass].entities(kind).tolist()}
+        listed = {
+            kind.ids.text(number)
+            for number in of_pass[level.tabulation_pass].entities(kind).tolist()
+        }
         different = sorted(listed ^ set(entities.region_ids))
         if different:
             message = f"not the entities of the run: {shortened(different)}. Give the table of areas that the run used."
@@ -281,10 +334,14 @@ def _with_areas(
     findings.require_no_errors()
     of = ReleasedCensus(census, universe.product, spec)
     facts = (universe.definition, universe.states)
-    return read_universe(folder.path, of, *facts, allow_negative=universe.allow_negative_counts), of_pass
+    return read_universe(
+        folder.path, of, *facts, allow_negative=universe.allow_negative_counts
+    ), of_pass
 
 
-def _write_log(output: Path, facts: ReleaseFacts, measured: _Measured, rows: Mapping[str, int]) -> None:
+def _write_log(
+    output: Path, facts: ReleaseFacts, measured: _Measured, rows: Mapping[str, int]
+) -> None:
     """Write the log of the re-release, which is released with it."""
     lines = [
         f"{facts.date.isoformat()} safetab {facts.version}",

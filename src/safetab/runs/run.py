@@ -50,7 +50,12 @@ from safetab.release.files.documents import ReleaseFacts, steps_as_json, write_p
 from safetab.release.files.numbers.number_files import RELEASE_FOLDER
 from safetab.release.files.release_universe import universe_of_run
 from safetab.release.files.write_release import write_release
-from safetab.release.outputs.manifest import RunFacts, write_manifest, write_not_for_release, write_release_log
+from safetab.release.outputs.manifest import (
+    RunFacts,
+    write_manifest,
+    write_not_for_release,
+    write_release_log,
+)
 from safetab.release.outputs.output_folder import only_writer, output_findings, whole_output
 from safetab.release.outputs.pass_files import PassFiles
 from safetab.runs import options as about_options
@@ -102,7 +107,9 @@ def run_files(
         with guarded(options, options.log_of(out), late_failures, cost) as (log, backend):
             assert log is not None
             times = StepTimes(progress or NoProgress(), log.write)
-            watched = WatchedFiles((parameters, *paths_read(data), options.empty_blocks, options.totals))
+            watched = WatchedFiles(
+                (parameters, *paths_read(data), options.empty_blocks, options.totals)
+            )
             with watched.changes_reported_first():
                 checked = required_inputs(parameters, data, options, times, backend)
                 inputs = checked.require()
@@ -119,7 +126,9 @@ def run_files(
                     warnings, engine = opened.enter_context(checked_engine(checked, backend, times))
                     log_passed(log, (*of_accounts, *warnings))
                     _count_records(engine, inputs.plan, times, log)
-                look_again = partial(_look_again, watched, records, _place(parameters, data, out, options), room)
+                look_again = partial(
+                    _look_again, watched, records, _place(parameters, data, out, options), room
+                )
                 if spending is None:
                     look_again()
                     is_synthetic = about_options.has_synthetic_people(data, options)
@@ -128,10 +137,17 @@ def run_files(
                 with _charged(spending, fingerprint, times, cost, look_again) as spend_warnings:
                     ledger = Ledger(inputs.plan.config.budgets, bits_of_run(options))
                     made = TabulatedOutput(inputs, status, engine, ledger, options, times, recorder)
-                    rows = made.write(out, _nothing if spending is None else spending.require_charged)
+                    rows = made.write(
+                        out, _nothing if spending is None else spending.require_charged
+                    )
             times.end_step()
             log.write(", ".join(f"{count:,} rows of {name}" for name, count in rows.items()))
-    return RunSummary(inputs.plan, (*of_accounts, *warnings, *spend_warnings, *late_failures.findings), rows, status)
+    return RunSummary(
+        inputs.plan,
+        (*of_accounts, *warnings, *spend_warnings, *late_failures.findings),
+        rows,
+        status,
+    )
 
 
 def _refuse(
@@ -159,11 +175,17 @@ def _refuse(
 
 def _with_rules(options: RunOptions, plan: RunPlan) -> RunOptions:
     """The options with the rules of the configuration."""
-    return replace(options, release=options.release.withholding(negatives=plan.config.withholds_negatives))
+    return replace(
+        options, release=options.release.withholding(negatives=plan.config.withholds_negatives)
+    )
 
 
 def _accounts_with_room(
-    options: RunOptions, plan: RunPlan, times: StepTimes, log: ConfidentialLog, warnings: tuple[Finding, ...]
+    options: RunOptions,
+    plan: RunPlan,
+    times: StepTimes,
+    log: ConfidentialLog,
+    warnings: tuple[Finding, ...],
 ) -> RunSpending | None:
     """The accounts that the run keeps, if any; tells the warnings. Raises InvalidInput if they have no room for it."""
     for warning in warnings:
@@ -176,7 +198,9 @@ def _accounts_with_room(
     return spending
 
 
-def _place(parameters: Path, data: Path, out: Path, options: RunOptions) -> Callable[[], tuple[Finding, ...]]:
+def _place(
+    parameters: Path, data: Path, out: Path, options: RunOptions
+) -> Callable[[], tuple[Finding, ...]]:
     """A look at OUT's place: why the output can't be written there now."""
     read, kept = (parameters, *paths_read(data)), (options.temporary_folder,)
     return partial(output_findings, out, read, overwrite=options.overwrite, kept=kept)
@@ -220,14 +244,18 @@ def _public_files(inputs: RunInputs, options: RunOptions) -> dict[str, Path]:
     return dict(inputs.plan.public_files) | {path.name: path for path in blocks}
 
 
-def _count_records(engine: CountingEngine, plan: RunPlan, times: StepTimes, log: ConfidentialLog) -> None:
+def _count_records(
+    engine: CountingEngine, plan: RunPlan, times: StepTimes, log: ConfidentialLog
+) -> None:
     """Encode the records; the log gets their number in each pass."""
     record, census = plan.config.product.record, plan.config.census
     nouns = record.nouns if is_specified(census) else f"{record.noun}s"
     times.step(f"Counting the {nouns} of each {census.part.noun}", 1)
     counts = engine.prepare()
     times.advance()
-    passes = {which: f" in the {which.name} pass" if len(census.passes) > 1 else "" for which in counts}
+    passes = {
+        which: f" in the {which.name} pass" if len(census.passes) > 1 else "" for which in counts
+    }
     log.write(", ".join(f"{count:,} {nouns}{passes[which]}" for which, count in counts.items()))
 
 
@@ -302,7 +330,9 @@ class TabulatedOutput:
         with (
             closing_without_masking(files),
             SecondThread(options.threads) as writing,
-            CountsAhead(self.engine, levels, partial(self.times.part, "counting"), is_ahead=is_ahead) as counts,
+            CountsAhead(
+                self.engine, levels, partial(self.times.part, "counting"), is_ahead=is_ahead
+            ) as counts,
         ):
             how = (sizes, options.threads, self.recorder)
             for measured in safetab(levels, counts, self.ledger, *how):
@@ -319,8 +349,12 @@ class TabulatedOutput:
         steps = self.options.release
         self.times.step("Writing and checking the release", 3)
         write_not_for_release(output, self.status)
-        universe = universe_of_run(plan, self.inputs.files.geography_of_pass, self.inputs.files.names)
-        facts = ReleaseFacts(VERSION, today, self.status, steps, publication=self.inputs.files.publication)
+        universe = universe_of_run(
+            plan, self.inputs.files.geography_of_pass, self.inputs.files.names
+        )
+        facts = ReleaseFacts(
+            VERSION, today, self.status, steps, publication=self.inputs.files.publication
+        )
         checks = OutputChecks(output, universe, steps)
         with checks.of_tables_beside():
             row_group = self.options.sizes.numbers
@@ -331,8 +365,12 @@ class TabulatedOutput:
             write_documents(output, universe, facts)
             has_test_key = self.options.test_key is not None
             census = universe.census
-            described_steps = steps_as_json(steps, census) | empty_blocks_as_json(self.options.empty_blocks, census)
-            run = RunFacts(plan, self.ledger.events, today, self.status, has_test_key, described_steps)
+            described_steps = steps_as_json(steps, census) | empty_blocks_as_json(
+                self.options.empty_blocks, census
+            )
+            run = RunFacts(
+                plan, self.ledger.events, today, self.status, has_test_key, described_steps
+            )
             write_release_log(output, run, rows)
             write_manifest(output, run, self.inputs.hashes, rows)
         self.times.advance()
@@ -352,7 +390,12 @@ class CountsAhead:
     """
 
     def __init__(
-        self, counts: GroupCounts, levels: Sequence[LevelPlan], timed: _Timed = nullcontext, *, is_ahead: bool
+        self,
+        counts: GroupCounts,
+        levels: Sequence[LevelPlan],
+        timed: _Timed = nullcontext,
+        *,
+        is_ahead: bool,
     ) -> None:
         """Without `is_ahead`, nothing is counted before it is asked for. All waiting for counts is inside `timed`."""
         self._counts = counts
@@ -360,7 +403,9 @@ class CountsAhead:
         self._is_ahead = is_ahead
         measured = [level for level in levels if level.universe.size and level.design.stages]
         # The first level of each universe: the table families of a level have the same totals.
-        self._levels = list({id(level.universe): level for level in reversed(measured)}.values())[::-1]
+        self._levels = list({id(level.universe): level for level in reversed(measured)}.values())[
+            ::-1
+        ]
         self._pool = Workers(1)
         self._next: tuple[GroupUniverse, Future[ExactCounts]] | None = None
         self._last: tuple[GroupUniverse, ExactCounts] | None = None
@@ -372,15 +417,23 @@ class CountsAhead:
             self._last = None  # let go of the last level's before the next are asked for
             is_counted = counted is not None and counted[0] is level.universe
             with self._timed():
-                totals = self._pool.result_of(counted[1]) if counted and is_counted else self._counts.totals(level)
+                totals = (
+                    self._pool.result_of(counted[1])
+                    if counted and is_counted
+                    else self._counts.totals(level)
+                )
             self._last = level.universe, totals
-            after = (later for this, later in pairwise(self._levels) if this.universe is level.universe)
+            after = (
+                later for this, later in pairwise(self._levels) if this.universe is level.universe
+            )
             following = next(after, None) if self._is_ahead else None
             if following is not None:
                 self._next = following.universe, self._pool.submit(self._counts.totals, following)
         return self._last[1]
 
-    def cells(self, level: LevelPlan, groups_of: Mapping[Shape, NDArray[np.int64]]) -> Mapping[Shape, ExactCounts]:
+    def cells(
+        self, level: LevelPlan, groups_of: Mapping[Shape, NDArray[np.int64]]
+    ) -> Mapping[Shape, ExactCounts]:
         """The cells of these groups, by the shape of their table."""
         with self._timed():
             return self._counts.cells(level, groups_of)

@@ -26,7 +26,9 @@ class Elapsed:
         return cls(time.monotonic(), time.process_time())
 
     def __sub__(self, earlier: Elapsed) -> Elapsed:
-        return Elapsed(self.wall_seconds - earlier.wall_seconds, self.cpu_seconds - earlier.cpu_seconds)
+        return Elapsed(
+            self.wall_seconds - earlier.wall_seconds, self.cpu_seconds - earlier.cpu_seconds
+        )
 
     def __add__(self, other: Elapsed) -> Elapsed:
         return Elapsed(self.wall_seconds + other.wall_seconds, self.cpu_seconds + other.cpu_seconds)
@@ -39,7 +41,10 @@ class StepTimes:
     """Passes progress on, and logs the time of each step and of its named parts."""
 
     def __init__(
-        self, progress: Progress, log: Callable[[str], None], now: Callable[[], Elapsed] = Elapsed.now
+        self,
+        progress: Progress,
+        log: Callable[[str], None],
+        now: Callable[[], Elapsed] = Elapsed.now,
     ) -> None:
         self._progress = progress
         self._log = log

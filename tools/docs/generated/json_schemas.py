@@ -42,9 +42,18 @@ def or_null(schema: Schema) -> Schema:
 
 def exactly(**keys: Schema) -> Schema:
     """An object with these keys and no others."""
-    named = {name.removesuffix(OPTIONAL): schema for name, schema in keys.items() if not name.startswith(PATTERN)}
+    named = {
+        name.removesuffix(OPTIONAL): schema
+        for name, schema in keys.items()
+        if not name.startswith(PATTERN)
+    }
     patterns = {name: schema for name, schema in keys.items() if name.startswith(PATTERN)}
-    schema = {"type": "object", "properties": named, "required": required(keys), "additionalProperties": False}
+    schema = {
+        "type": "object",
+        "properties": named,
+        "required": required(keys),
+        "additionalProperties": False,
+    }
     return schema | ({"patternProperties": patterns} if patterns else {})
 
 
@@ -117,7 +126,9 @@ COUNTED = {
 }
 ABSENCE = exactly(
     **COUNTED,
-    status=one_of("suppressed", "withheld", "no published total", "not in the files", "not tabulated"),
+    status=one_of(
+        "suppressed", "withheld", "no published total", "not in the files", "not tabulated"
+    ),
     reason=TEXT,
     at_most=or_null(WHOLE),
     confidence=EXACT,
@@ -131,7 +142,13 @@ GROUP = exactly(
     iteration_code=TEXT,
     iteration_name=TEXT,
     status=one_of(
-        "published", "copied", "withheld", "suppressed", "no published total", "not in the files", "not tabulated"
+        "published",
+        "copied",
+        "withheld",
+        "suppressed",
+        "no published total",
+        "not in the files",
+        "not tabulated",
     ),
     table=or_null(TEXT),
     reason=or_null(TEXT),
@@ -186,8 +203,14 @@ def plan() -> Schema:
     levels = listed(exactly(**LEVEL_NAME))
     setting = exactly(value={"type": ["string", "integer", "null"]}, **{"from": TEXT})
     joint = {"type": "object", "properties": {"change": TEXT}, "required": ["change"]}
-    of_pass = exactly(**{"rho?": EXACT, "epsilon?": {"type": ["string", "number"]}, "delta?": NUMBER})
-    reference = {"type": "object", "properties": {"name": TEXT}, "required": ["name", "unbounded_rho", "bounded_rho"]}
+    of_pass = exactly(
+        **{"rho?": EXACT, "epsilon?": {"type": ["string", "number"]}, "delta?": NUMBER}
+    )
+    reference = {
+        "type": "object",
+        "properties": {"name": TEXT},
+        "required": ["name", "unbounded_rho", "bounded_rho"],
+    }
     return {
         "product": TEXT,
         "protected?": TEXT,
@@ -231,7 +254,9 @@ def spend() -> Schema:
 def tune() -> dict[str, Schema]:
     """What each question of `tune` answers."""
     named = {"level": TEXT, "family?": TEXT}
-    concerns = {"concerns": listed(exactly(**{"level": or_null(TEXT), "family?": TEXT, "text": TEXT}))}
+    concerns = {
+        "concerns": listed(exactly(**{"level": or_null(TEXT), "family?": TEXT, "text": TEXT}))
+    }
     paper = {"stability": COUNT, "stage_1_fraction": EXACT}
     margins = by_name({"anyOf": [or_null(COUNT), by_name(COUNT)]})
     moe = exactly(
@@ -240,7 +265,11 @@ def tune() -> dict[str, Schema]:
         exact_margin=COUNT,
         least_total_rho=EXACT,
         saving=NUMBER,
-        **{f"{kind}_{share}_rho": EXACT for kind in ("unbounded", "bounded") for share in ("step_2", "total")},
+        **{
+            f"{kind}_{share}_rho": EXACT
+            for kind in ("unbounded", "bounded")
+            for share in ("step_2", "total")
+        },
     )
     level = exactly(
         **named,
@@ -258,8 +287,12 @@ def tune() -> dict[str, Schema]:
         bounded=EXACT,
         **{"delta?": NUMBER, "unbounded_epsilon?": NUMBER, "bounded_epsilon?": NUMBER},
     )
-    compared = exactly(**named, margin=COUNT, gaussian_rho=EXACT, geometric_epsilon=EXACT, geometric_rho=NUMBER)
-    changed = exactly(**MOST_ANSWERS, stability=COUNT, margin=COUNT, margin_change=NUMBER, deviation_change=NUMBER)
+    compared = exactly(
+        **named, margin=COUNT, gaussian_rho=EXACT, geometric_epsilon=EXACT, geometric_rho=NUMBER
+    )
+    changed = exactly(
+        **MOST_ANSWERS, stability=COUNT, margin=COUNT, margin_change=NUMBER, deviation_change=NUMBER
+    )
     size = exactly(size=COUNT, suppressed=CHANCE, tables=by_name(CHANCE), bias=or_null(NUMBER))
     total = exactly(first=COUNT, last=or_null(COUNT), table=TEXT, margins_of_error=margins)
     answers: dict[str, Schema] = {
@@ -340,7 +373,12 @@ def tune() -> dict[str, Schema]:
 
 def answers() -> dict[str, Schema]:
     """The keys that each command adds to those of every document."""
-    cost = {"protected": TEXT, "privacy_definition": TEXT, "loss": by_name(loss()), "privacy_warnings": listed(TEXT)}
+    cost = {
+        "protected": TEXT,
+        "privacy_definition": TEXT,
+        "loss": by_name(loss()),
+        "privacy_warnings": listed(TEXT),
+    }
     remarks = ("groups_of_unknown_tables", "withheld", "copied_groups", "differing_groups")
     left_out = {"left_out": by_name(COUNT), "not_tabulated": by_name(COUNT)}
     compared = {"protections?": listed(TEXT), "not_finished?": listed(TEXT), "text?": TEXT}
@@ -351,7 +389,11 @@ def answers() -> dict[str, Schema]:
         "withheld": listed(TEXT),
         "notes": listed(TEXT),
     }
-    row = {"kind": one_of("choice", "loss", "level", "area", "group", "code", "key"), "where": TEXT, "what": TEXT}
+    row = {
+        "kind": one_of("choice", "loss", "level", "area", "group", "code", "key"),
+        "where": TEXT,
+        "what": TEXT,
+    }
     changes = listed(exactly(**row, before=or_null(TEXT), after=or_null(TEXT)))
     verified = {
         "status": STATUS_KEYS["status"],
@@ -375,7 +417,12 @@ def answers() -> dict[str, Schema]:
         "cef convert": {**WRITTEN, "persons": COUNT, "households": COUNT},
         "cef blocks": WRITTEN,
         "show": {**STATUS_KEYS, "product": TEXT, **answer},
-        "status": {"groups?": listed(GROUP), **STATUS_KEYS, "written?": listed(TEXT), "rows?": by_name(COUNT)},
+        "status": {
+            "groups?": listed(GROUP),
+            **STATUS_KEYS,
+            "written?": listed(TEXT),
+            "rows?": by_name(COUNT),
+        },
         "report": {**WRITTEN, **STATUS_KEYS},
         "site": {**WRITTEN, **site, **STATUS_KEYS},
         "export": {**WRITTEN, **ROWS, **STATUS_KEYS},
@@ -385,9 +432,19 @@ def answers() -> dict[str, Schema]:
         "accuracy": {**WRITTEN, **ROWS, "is_synthetic": TRUTH},
         "compare": {"written?": listed(TEXT), **compared},
         "lists": {"codes": COUNT, "iterations": COUNT, "pairs": COUNT, "written": listed(TEXT)},
-        "diff": {"before": TEXT, "after": TEXT, "is_equal": TRUTH, "areas_compared": TRUTH, "differences": changes},
+        "diff": {
+            "before": TEXT,
+            "after": TEXT,
+            "is_equal": TRUTH,
+            "areas_compared": TRUTH,
+            "differences": changes,
+        },
         "docs": {"page": TEXT, "anchor": TEXT},
-        "sign": {"fingerprint": TEXT, "written?": listed(TEXT), **{f"{key}?": STATUS_KEYS[key] for key in STATUS_KEYS}},
+        "sign": {
+            "fingerprint": TEXT,
+            "written?": listed(TEXT),
+            **{f"{key}?": STATUS_KEYS[key] for key in STATUS_KEYS},
+        },
         "verify": verified,
         "registry": {"entry": TEXT, "to_add": COUNT, "written?": listed(TEXT)},
         "audit": AUDIT | {"checks?": NOISE_CHECKS},
@@ -430,18 +487,24 @@ def document_schema(command: str, keys: dict[str, Schema]) -> Schema:
         "advice": or_null(TEXT),
         "findings": listed(FINDING),
     }
-    optional = {name if name.startswith(PATTERN) else f"{name.removesuffix(OPTIONAL)}{OPTIONAL}": name for name in keys}
+    optional = {
+        name if name.startswith(PATTERN) else f"{name.removesuffix(OPTIONAL)}{OPTIONAL}": name
+        for name in keys
+    }
     document = exactly(**about, **{key: keys[name] for key, name in optional.items()})
     done: Schema = {"required": required(keys)}
     if command in EITHER:
         sets = EITHER[command]
         done["oneOf"] = [
-            {"required": list(these), "properties": {key: False for other in sets if other != these for key in other}}
+            {
+                "required": list(these),
+                "properties": {key: False for other in sets if other != these for key in other},
+            }
             for these in sets
         ]
-    absent = {name.removesuffix(OPTIONAL) for name in keys if not name.startswith(PATTERN)} - EVEN_IF_IT_FAILS.get(
-        command, set()
-    )
+    absent = {
+        name.removesuffix(OPTIONAL) for name in keys if not name.startswith(PATTERN)
+    } - EVEN_IF_IT_FAILS.get(command, set())
     has_error = {"contains": {"properties": {"severity": {"const": "error"}}}}
     return {
         "$schema": DRAFT,
@@ -449,7 +512,10 @@ def document_schema(command: str, keys: dict[str, Schema]) -> Schema:
         **document,
         "allOf": [
             when({"exit_code": {"const": 0}, "failure": {"type": "null"}}, done),
-            when({"exit_code": {"enum": [1, 2, 3]}}, {"properties": dict.fromkeys(sorted(absent), False)}),
+            when(
+                {"exit_code": {"enum": [1, 2, 3]}},
+                {"properties": dict.fromkeys(sorted(absent), False)},
+            ),
             when({"exit_code": {"enum": [1, 2]}}, {"properties": {"findings": has_error}}),
             when({"exit_code": {"const": 3}}, {"properties": {"failure": TEXT}}),
         ],

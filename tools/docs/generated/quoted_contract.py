@@ -22,12 +22,16 @@ def with_contract(page: str, module: str) -> str:
     before, begin, rest = page.partition(BEGIN)
     _, end, after = rest.partition(END)
     if not (begin and end):
-        raise ValueError(f"{PAGE.name} has no place for the contract: put these two lines into it.\n{BEGIN}{END}")
+        raise ValueError(
+            f"{PAGE.name} has no place for the contract: put these two lines into it.\n{BEGIN}{END}"
+        )
     return f"{before}{BEGIN}```python\n{contract_of(module)}\n```\n{END}{after}"
 
 
 def contract_of(module: str) -> str:
     """The lines of `noisy_count` from its name to the end of its docstring."""
-    gate = next(node for node in ast.parse(module).body if getattr(node, "name", "") == "noisy_count")
+    gate = next(
+        node for node in ast.parse(module).body if getattr(node, "name", "") == "noisy_count"
+    )
     assert isinstance(gate, ast.FunctionDef), "noisy_count is a function"
     return "\n".join(module.splitlines()[gate.lineno - 1 : gate.body[0].end_lineno])

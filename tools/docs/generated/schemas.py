@@ -42,7 +42,12 @@ def census_schema() -> Schema:
     schema = schema_of(SPECIFICATION)
     schema["required"] = [key for key in schema["required"] if key not in _IN_ANOTHER_FILE]
     lent = {"anyOf": [{"required": ["like"]}, {"required": list(INHERITED)}]}
-    return {"$schema": DRAFT, "title": "census.toml: the specification of a census", **schema, **lent}
+    return {
+        "$schema": DRAFT,
+        "title": "census.toml: the specification of a census",
+        **schema,
+        **lent,
+    }
 
 
 def schema_of(kind: Kind) -> Schema:  # noqa: C901, PLR0911 - one case for each kind
@@ -58,7 +63,9 @@ def schema_of(kind: Kind) -> Schema:  # noqa: C901, PLR0911 - one case for each 
             return {"type": "integer", "minimum": low, "maximum": high}
         case Number(above=above, at_least=least, below=below):
             bounds = {"exclusiveMinimum": above, "minimum": least, "exclusiveMaximum": below}
-            return {"type": "number"} | {name: bound for name, bound in bounds.items() if bound is not None}
+            return {"type": "number"} | {
+                name: bound for name, bound in bounds.items() if bound is not None
+            }
         case Boolean():
             return {"type": "boolean"}
         case Value():
@@ -67,11 +74,22 @@ def schema_of(kind: Kind) -> Schema:  # noqa: C901, PLR0911 - one case for each 
             listed = {"type": "array", "items": schema_of(of), "minItems": 0 if may_be_empty else 1}
             return {"anyOf": [schema_of(of), listed]} if or_one else listed
         case MapOf(of=of, names=names):
-            return {"type": "object", "propertyNames": schema_of(names), "additionalProperties": schema_of(of)}
+            return {
+                "type": "object",
+                "propertyNames": schema_of(names),
+                "additionalProperties": schema_of(of),
+            }
         case Table(keys=keys):
-            properties = {key.name: {**schema_of(key.kind), "description": key.meaning} for key in keys}
+            properties = {
+                key.name: {**schema_of(key.kind), "description": key.meaning} for key in keys
+            }
             required = [key.name for key in keys if key.required]
-            return {"type": "object", "properties": properties, "additionalProperties": False, "required": required}
+            return {
+                "type": "object",
+                "properties": properties,
+                "additionalProperties": False,
+                "required": required,
+            }
     raise TypeError(kind)
 
 
@@ -91,18 +109,35 @@ def _config_of(product: Product) -> Schema:
         "run_pr": boolean,
         "max_race_codes": {"type": "integer", "minimum": 1, "maximum": 8},
         "allow_negative_counts": boolean,
-        "state_filter_us": {"type": "array", "items": {"enum": sorted(US_STATES)}, "uniqueItems": True},
+        "state_filter_us": {
+            "type": "array",
+            "items": {"enum": sorted(US_STATES)},
+            "uniqueItems": True,
+        },
         READER_KEY: {"enum": [reader.value for reader in ReaderKind]},
     }
     for family, level in measured_levels(product, US.levels):
         properties[budget_key(product, family, level)] = {"type": "number", "minimum": 0}
     for family in product.families:
         of_level = {"type": "array", "items": {"type": "integer"}, "minItems": len(family.finer)}
-        levels = {threshold_key(level): {**of_level, "maxItems": len(family.finer)} for level in US.levels}
-        properties[shipped.family_keys[family.name].thresholds] = {"type": "object", "properties": levels}
+        levels = {
+            threshold_key(level): {**of_level, "maxItems": len(family.finer)} for level in US.levels
+        }
+        properties[shipped.family_keys[family.name].thresholds] = {
+            "type": "object",
+            "properties": levels,
+        }
     if shipped.stage_1_key is not None:
-        properties[shipped.stage_1_key] = {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1}
+        properties[shipped.stage_1_key] = {
+            "type": "number",
+            "exclusiveMinimum": 0,
+            "exclusiveMaximum": 1,
+        }
     required = list(properties)
     if shipped.suppression_key is not None:
-        properties[shipped.suppression_key] = {"type": "number", "minimum": 0, "exclusiveMaximum": 1}
+        properties[shipped.suppression_key] = {
+            "type": "number",
+            "minimum": 0,
+            "exclusiveMaximum": 1,
+        }
     return {"title": product.name, "properties": properties, "required": required}

@@ -17,7 +17,12 @@ from safetab.model.specification.kinds import (
     Text,
     in_sentence,
 )
-from safetab.model.specification.table_checks import MOST_CELLS, MOST_FAMILIES, MOST_SHAPES, MOST_VALUES
+from safetab.model.specification.table_checks import (
+    MOST_CELLS,
+    MOST_FAMILIES,
+    MOST_SHAPES,
+    MOST_VALUES,
+)
 from safetab.model.specification.values import MOST_CODE_BYTES, MOST_COLUMNS, SPECIFICATION
 
 _PLURALS = {

@@ -30,7 +30,9 @@ def main(names: list[str]) -> None:
     for command in () if names else DEMOS:
         subprocess.run([sys.executable, "-m", "safetab", *command.split()], cwd=PROJECT, check=True)  # noqa: S603
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        browser = playwright.chromium.launch(
+            executable_path=shutil.which("chromium"), args=["--no-sandbox"]
+        )
         for one in (*PAGES, *TERMINALS):
             if not names or one.name in names:
                 file = _take(one if isinstance(one, Picture) else page_of(one, BUILD), browser)
@@ -55,7 +57,9 @@ def _take(picture: Picture, browser: Browser) -> Path:
     assert last is not None, f"{picture.page} shows no {picture.last}"
     height = last["y"] + last["height"] + MARGIN_PIXELS - first["y"]
     file = PICTURES / f"{picture.name}.png"
-    page.screenshot(path=file, full_page=True, clip={"x": 0, "y": first["y"], "width": width, "height": height})
+    page.screenshot(
+        path=file, full_page=True, clip={"x": 0, "y": first["y"], "width": width, "height": height}
+    )
     page.close()
     return file
 

@@ -36,9 +36,22 @@ class Terminal:
 PAGES = (
     Picture("nz", "nz/site/index.html#/area/region/03/331", "body", "table.bars", 1120),
     Picture("site", "demo/site/index.html#/area/COUNTY/44007/1167", "body", "table.pyramid", 1120),
-    Picture("sums", "demo/site/index.html#/area/COUNTY/44007/1167", ".adding", ".adding", 1120, "Under 18 years"),
+    Picture(
+        "sums",
+        "demo/site/index.html#/area/COUNTY/44007/1167",
+        ".adding",
+        ".adding",
+        1120,
+        "Under 18 years",
+    ),
     Picture("map", "demo/site/index.html#/group/1002/county", "figure.map", "figure.map", 1120),
-    Picture("households", "demo/site-households/index.html#/area/COUNTY/44007/1167", ".crumbs", "table.bars", 1120),
+    Picture(
+        "households",
+        "demo/site-households/index.html#/area/COUNTY/44007/1167",
+        ".crumbs",
+        "table.bars",
+        1120,
+    ),
     Picture("report", "demo/output/report.html", "header", "header ol, header ul", 1120),
     Picture("compare", "compare/compare.html", "#committee-title", "#committee table", 1300),
     Picture("explorer", "demo/explorer.html", "header", "#opening", 1400),
@@ -60,9 +73,7 @@ for row in rows:
 pq.write_table(pa.Table.from_pylist(rows, table.schema), file, store_schema=False)
 '"""
 SUMS_AGAIN = "cd altered/release && sha256sum $(cut -c 67- SHA256SUMS) > new && mv new SHA256SUMS"
-SYNTHESIZE = (
-    "safetab synthesize cef --us --people 20000 --states 2 --counties 6 --tracts 12 --iterations 300 --format cef"
-)
+SYNTHESIZE = "safetab synthesize cef --us --people 20000 --states 2 --counties 6 --tracts 12 --iterations 300 --format cef"
 
 TERMINALS = (
     Terminal("selftest", ("safetab audit --selftest",)),
@@ -81,7 +92,10 @@ TERMINALS = (
         ("cp -r demo/output altered", ALTER, SUMS_AGAIN),
         exit_code=1,
     ),
-    Terminal("tune", ("safetab tune margins 5", "safetab tune threshold county-detailed 23 --relative 0.1")),
+    Terminal(
+        "tune",
+        ("safetab tune margins 5", "safetab tune threshold county-detailed 23 --relative 0.1"),
+    ),
     Terminal(
         "official",
         (
@@ -107,6 +121,9 @@ TERMINALS = (
     ),
     Terminal(
         "csv",
-        ("safetab export demo/output csv", "head -n 6 csv/numbers/USA.csv | cut -d , -f 3,6,12,13,16,17"),
+        (
+            "safetab export demo/output csv",
+            "head -n 6 csv/numbers/USA.csv | cut -d , -f 3,6,12,13,16,17",
+        ),
     ),
 )

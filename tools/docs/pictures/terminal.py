@@ -55,7 +55,9 @@ def page_of(terminal: Terminal, build: Path) -> Picture:
         screen.print(Text.from_ansi(text), soft_wrap=True)
     page = screen.export_html(theme=SVG_EXPORT_THEME, code_format=PAGE, inline_styles=True)
     (folder / "page.html").write_text(page, encoding="utf-8")
-    return Picture(terminal.name, f"terminal/{terminal.name}/page.html", "body", "pre", WINDOW_PIXELS)
+    return Picture(
+        terminal.name, f"terminal/{terminal.name}/page.html", "body", "pre", WINDOW_PIXELS
+    )
 
 
 def _printed(command: str, folder: Path, exit_code: int) -> str:

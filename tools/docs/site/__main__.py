@@ -22,7 +22,19 @@ def main() -> int:
     faults = write_pages(PROJECT, SOURCES)
     if not faults:
         here = str(Path(__file__).parent)
-        if build_main(["-q", "-W", "--keep-going", "-c", here, "-d", str(SOURCES / ".trees"), str(SOURCES), str(SITE)]):
+        if build_main(
+            [
+                "-q",
+                "-W",
+                "--keep-going",
+                "-c",
+                here,
+                "-d",
+                str(SOURCES / ".trees"),
+                str(SOURCES),
+                str(SITE),
+            ]
+        ):
             return 1
         make_accessible(SITE)
         faults = faults_of(SITE)

@@ -46,7 +46,8 @@ def faults_of(site: Path) -> list[str]:
     return faults + [
         f"{path.relative_to(site)}: fetches from elsewhere."
         for path in sorted(site.rglob("*.css"))
-        if "url(http" in path.read_text(encoding="utf-8") or "@import" in path.read_text(encoding="utf-8")
+        if "url(http" in path.read_text(encoding="utf-8")
+        or "@import" in path.read_text(encoding="utf-8")
     ]
 
 

@@ -59,7 +59,9 @@ def _save(before: str, content: str, folder: Path) -> None:
     text = path.read_text(encoding="utf-8")
     for line in content.splitlines():
         key = re.escape(line.partition("=")[0].rstrip())
-        text, found = re.subn(rf"^{key} *=.*$", line.replace("\\", r"\\"), text, count=1, flags=re.MULTILINE)
+        text, found = re.subn(
+            rf"^{key} *=.*$", line.replace("\\", r"\\"), text, count=1, flags=re.MULTILINE
+        )
         if not found:
             raise ValueError(f"{named[1]} has no line for {line!r}.")
     path.write_text(text, encoding="utf-8")

@@ -20,7 +20,9 @@ html_show_copyright = False
 html_show_sphinx = False
 
 myst_heading_anchors = 4
-suppress_warnings = ["myst.xref_missing"]  # anchors are HTML in the pages; `checks.py` looks at every link of the site
+suppress_warnings = [
+    "myst.xref_missing"
+]  # anchors are HTML in the pages; `checks.py` looks at every link of the site
 
 default_role = "code"  # as in the docstrings
 autodoc_typehints = "description"

@@ -78,7 +78,13 @@ HOW_TO_ORDER = (
     "tune-on-the-terminal", "compare", "repeated-runs", "cluster", "from-the-bureaus-program",
 )  # fmt: skip
 _LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)#\s]*)(#[^)\s]*)?\)")
-_ROOT_PAGES = ("CONTRIBUTING.md", "CODE_OF_CONDUCT.md", "GOVERNANCE.md", "SECURITY.md", "CHANGELOG.md")
+_ROOT_PAGES = (
+    "CONTRIBUTING.md",
+    "CODE_OF_CONDUCT.md",
+    "GOVERNANCE.md",
+    "SECURITY.md",
+    "CHANGELOG.md",
+)
 
 
 def write_pages(project: Path, sources: Path) -> list[str]:
@@ -109,7 +115,9 @@ def places_of(project: Path) -> dict[Path, str]:
     for path in sorted(docs.rglob("*")):
         inside = path.relative_to(docs)
         if path.suffix in {".md", ".svg", ".png", ".ipynb", ".json"}:
-            places[path] = inside.with_suffix(".md" if path.suffix == ".ipynb" else path.suffix).as_posix()
+            places[path] = inside.with_suffix(
+                ".md" if path.suffix == ".ipynb" else path.suffix
+            ).as_posix()
     decisions = docs / "decisions" / "README.md"
     if decisions in places:
         places[decisions] = "decisions/index.md"
@@ -140,7 +148,11 @@ def with_links(page: Path, project: Path, place_of: dict[Path, str]) -> tuple[st
 
 def navigation_of(places: Iterable[str]) -> str:
     """The navigation: how-tos and tutorials by their folder, pages without a fixed position below the reference."""
-    pages = [place.removesuffix(".md") for place in sorted(places) if place.endswith(".md") and place != FRONT]
+    pages = [
+        place.removesuffix(".md")
+        for place in sorted(places)
+        if place.endswith(".md") and place != FRONT
+    ]
     how_to = [page for page in pages if page.startswith("how-to/")]
     tutorials = [page for page in pages if page.startswith("tutorial/")]
     placed = {*NAVIGATION.splitlines(), *how_to, *tutorials, "glossary", "start"}
@@ -162,7 +174,9 @@ def _write_made_pages(project: Path, sources: Path) -> None:
     index = sources / "decisions" / "index.md"
     listed = index.read_text(encoding="utf-8") if index.is_file() else "# Decisions\n"
     made = {
-        "decisions/index.md": "\n".join([listed, "```{toctree}", ":hidden:", "", *decisions, "```", ""]),
+        "decisions/index.md": "\n".join(
+            [listed, "```{toctree}", ":hidden:", "", *decisions, "```", ""]
+        ),
         "reference/commands.md": command_page(),
         "schemas/index.md": schemas_page(project),
     }
@@ -173,8 +187,13 @@ def _write_made_pages(project: Path, sources: Path) -> None:
 
 def schemas_page(project: Path) -> str:
     """A page with a link to each JSON Schema, which lies beside it."""
-    links = [f"- [{path.name}]({path.name})" for path in sorted((project / "docs" / "schemas").glob("*.json"))]
-    return "\n".join(["# JSON Schemas", "", "Of what each command prints with `--json`.", "", *links, ""])
+    links = [
+        f"- [{path.name}]({path.name})"
+        for path in sorted((project / "docs" / "schemas").glob("*.json"))
+    ]
+    return "\n".join(
+        ["# JSON Schemas", "", "Of what each command prints with `--json`.", "", *links, ""]
+    )
 
 
 def command_page() -> str:

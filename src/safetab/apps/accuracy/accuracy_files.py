@@ -30,7 +30,12 @@ from safetab.inputs.own_records import is_synthetic, paths_read
 from safetab.model.products.product import Product
 from safetab.release.files.documents import steps_as_json
 from safetab.release.outputs.manifest import configuration_as_json
-from safetab.release.outputs.output_folder import NamesLike, always_named, output_findings, whole_output
+from safetab.release.outputs.output_folder import (
+    NamesLike,
+    always_named,
+    output_findings,
+    whole_output,
+)
 from safetab.runs import guards
 from safetab.runs.inputs import RunInputs, WatchedFiles, checked_engine, read_inputs
 from safetab.runs.observed.assess import Assessment, assess
@@ -78,7 +83,11 @@ class AccuracySummary(Result):
 
 
 def accuracy_files(
-    parameters: Path, data: Path, out: Path, request: AccuracyRequest, progress: Progress | None = None
+    parameters: Path,
+    data: Path,
+    out: Path,
+    request: AccuracyRequest,
+    progress: Progress | None = None,
 ) -> AccuracySummary:
     """Assess one or two configurations and write the report: all of it, or nothing.
 
@@ -98,7 +107,9 @@ def accuracy_files(
         folders[_OTHER] = request.against
     assessed: dict[str, Assessment] = {}
     warnings: list[Finding] = []
-    watched = WatchedFiles((*folders.values(), *paths_read(data), options.empty_blocks, options.totals))
+    watched = WatchedFiles(
+        (*folders.values(), *paths_read(data), options.empty_blocks, options.totals)
+    )
     threads = guards.pyarrow_threads(options.threads)
     with (
         guards.os_errors_as_run_failed(),
@@ -121,7 +132,9 @@ def accuracy_files(
         )
         rows = _write(out, assessed, assessed_data, options)
         progress.advance()
-    return AccuracySummary(tuple(warnings), rows, assessed_data.is_synthetic, assessed_data.nouns, out)
+    return AccuracySummary(
+        tuple(warnings), rows, assessed_data.is_synthetic, assessed_data.nouns, out
+    )
 
 
 def names_of(given: Path, other: Path) -> tuple[str, str]:
@@ -133,7 +146,9 @@ def names_of(given: Path, other: Path) -> tuple[str, str]:
     return parts[-1], f"{parts[-1]} again"
 
 
-def _refused(parameters: Path, data: Path, out: Path, request: AccuracyRequest) -> tuple[Finding, ...]:
+def _refused(
+    parameters: Path, data: Path, out: Path, request: AccuracyRequest
+) -> tuple[Finding, ...]:
     """All reasons not to begin, as findings."""
     options = request.options
     findings = FindingsOf("the command")
@@ -154,7 +169,8 @@ def _refused(parameters: Path, data: Path, out: Path, request: AccuracyRequest) 
     found += _of_another_product(parameters, request.against)
     kept = (options.temporary_folder,)
     return found + (
-        _inside_a_release(out) or output_findings(out, inputs, overwrite=options.overwrite, earlier=_EARLIER, kept=kept)
+        _inside_a_release(out)
+        or output_findings(out, inputs, overwrite=options.overwrite, earlier=_EARLIER, kept=kept)
     )
 
 
@@ -167,7 +183,9 @@ def _of_another_product(parameters: Path, against: Path | None) -> tuple[Finding
     own = read_config(parameters).value
     other = read_config(against).value if against is not None else None
     if own is not None and other is not None and _tables(own.product) != _tables(other.product):
-        message = f"is a configuration of {other.product.name}; PARAMETERS is one of {own.product.name}."
+        message = (
+            f"is a configuration of {other.product.name}; PARAMETERS is one of {own.product.name}."
+        )
         if own.product.name == other.product.name:
             message = "has other tables than PARAMETERS. Only configurations with the same tables can be compared."
         findings.error("--against", message, is_of_files=True)
@@ -196,7 +214,9 @@ def _inside_a_release(out: Path) -> tuple[Finding, ...]:
     return findings.findings
 
 
-def _read(parameters: Path, data: Path, options: RunOptions, progress: Progress) -> Checked[RunInputs]:
+def _read(
+    parameters: Path, data: Path, options: RunOptions, progress: Progress
+) -> Checked[RunInputs]:
     """Read the public files of a configuration.
 
     All configurations are read before the first is assessed, so that mistakes show early.
@@ -213,16 +233,23 @@ def _assessed(
 ) -> tuple[Assessment, tuple[Finding, ...]]:
     """Count and run one configuration; returns its assessment and the warnings about its data."""
     options, inputs = request.options, checked.require()
-    with guards.backend_of(options) as backend, checked_engine(checked, backend, progress) as (warnings, engine):
+    with (
+        guards.backend_of(options) as backend,
+        checked_engine(checked, backend, progress) as (warnings, engine),
+    ):
         config = inputs.plan.config
-        progress.step(f"Counting the {config.product.record.counted} of each {config.census.part.noun}", 1)
+        progress.step(
+            f"Counting the {config.product.record.counted} of each {config.census.part.noun}", 1
+        )
         engine.prepare()
         watched.require_unchanged()
         progress.advance()
         return assess(inputs, engine, options, request.runs, progress), warnings
 
 
-def _write(out: Path, assessed: Mapping[str, Assessment], data: AssessedData, options: RunOptions) -> dict[str, int]:
+def _write(
+    out: Path, assessed: Mapping[str, Assessment], data: AssessedData, options: RunOptions
+) -> dict[str, int]:
     """Write all files of the report, for the curator alone; returns the rows of each table."""
     today = datetime.datetime.now(datetime.UTC).date()
     parts = [accuracy_table(assessment, name) for name, assessment in assessed.items()]
@@ -250,7 +277,9 @@ def _write(out: Path, assessed: Mapping[str, Assessment], data: AssessedData, op
     return {name: len(table) for name, table in tables.items()}
 
 
-def _facts(assessed: Mapping[str, Assessment], data: AssessedData, today: datetime.date) -> dict[str, object]:
+def _facts(
+    assessed: Mapping[str, Assessment], data: AssessedData, today: datetime.date
+) -> dict[str, object]:
     """The facts of an assessment as JSON values."""
     return {
         "program": "safetab",
@@ -263,8 +292,13 @@ def _facts(assessed: Mapping[str, Assessment], data: AssessedData, today: dateti
         "data_is_synthetic": data.is_synthetic,
         "names": dict(zip(assessed, data.names, strict=False)),
         "runs": {name: own.runs for name, own in assessed.items()},
-        "release": {name: steps_as_json(own.options, own.plan.config.census) for name, own in assessed.items()},
-        "configuration": {name: configuration_as_json(own.plan.config) for name, own in assessed.items()},
+        "release": {
+            name: steps_as_json(own.options, own.plan.config.census)
+            for name, own in assessed.items()
+        },
+        "configuration": {
+            name: configuration_as_json(own.plan.config) for name, own in assessed.items()
+        },
     }
 
 

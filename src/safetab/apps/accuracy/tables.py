@@ -41,7 +41,9 @@ def accuracy_table(assessment: Assessment, configuration: str) -> pa.Table:
     parts = []
     for level in assessment.levels:
         for measured, tally in level.tallies.items():
-            statistics = LevelStatistics(level, measured, assessment.runs, has_theory=assessment.has_theory)
+            statistics = LevelStatistics(
+                level, measured, assessment.runs, has_theory=assessment.has_theory
+            )
             publication = statistics.publication()
             for sort in tally.sorts:
                 keys = _keys(level, measured, sort)
@@ -64,7 +66,9 @@ def _keys(level: AssessedLevel, measured: MeasuredAs, sort: NumberSort) -> dict[
     }
 
 
-def _rows(keys: dict[str, object], statistics: Statistics, sort: NumberSort, truth: LevelTruth) -> pa.Table:
+def _rows(
+    keys: dict[str, object], statistics: Statistics, sort: NumberSort, truth: LevelTruth
+) -> pa.Table:
     """The rows of one sort of number.
 
     Classes without a group are left out, and tables that no group got and none was expected to get.
@@ -148,7 +152,9 @@ def _level_key(level: AssessedLevel) -> _LevelKey:
 
 def _is_alike(level: AssessedLevel, other: AssessedLevel) -> bool:
     first, second = level.truth, other.truth
-    design = replace(second.plan.design, product=first.plan.design.product, family=first.plan.design.family)
+    design = replace(
+        second.plan.design, product=first.plan.design.product, family=first.plan.design.family
+    )
     return (
         first.plan.design == design
         and np.array_equal(first.sizes, second.sizes)
@@ -181,9 +187,15 @@ def comparison_table(
     all_changes = []
     for key in sorted(by_key, key=lambda key: (turns[key[:-_SIZE_KEYS]], key[-1] or 0)):
         found = by_key[key]
-        given, other = (_figures(found.get((name, True)), found.get((name, False))) for name in names)
+        given, other = (
+            _figures(found.get((name, True)), found.get((name, False))) for name in names
+        )
         named = dict(zip(keys, key, strict=True))
-        level = (named["geography_level"], named["iteration_level"], named.get(FAMILY, first_family))
+        level = (
+            named["geography_level"],
+            named["iteration_level"],
+            named.get(FAMILY, first_family),
+        )
         is_in_both = given["groups"] is not None and other["groups"] is not None
         is_judged = is_in_both and level not in alike
         all_changes.append(_changes(product, named, (given, other)) if is_judged else ())

@@ -12,8 +12,19 @@ from safetab.apps.audit.audited_runs import SPARK
 from safetab.apps.audit.loss_bound import loss_check, steps_of
 from safetab.apps.audit.noise_checks import CHECKS_OF_A_NOISE_WORLD, draw_checks, noise_world_checks
 from safetab.apps.audit.publication_checks import large_level_check, release_checks
-from safetab.apps.audit.random_bits_checks import empty_groups_check, key_bits_check, key_check, shared_bits_check
-from safetab.apps.audit.replay_checks import form_checks, neighbour_checks, nobody_checks, route_checks, scale_checks
+from safetab.apps.audit.random_bits_checks import (
+    empty_groups_check,
+    key_bits_check,
+    key_check,
+    shared_bits_check,
+)
+from safetab.apps.audit.replay_checks import (
+    form_checks,
+    neighbour_checks,
+    nobody_checks,
+    route_checks,
+    scale_checks,
+)
 from safetab.apps.audit.spending_checks import spending_checks
 from safetab.apps.audit.unit_checks import unit_check
 from safetab.apps.audit.verdicts import Part, Verdict
@@ -52,7 +63,9 @@ def parts_of_audit(*, is_quick: bool = False) -> Sequence[Part]:
     return [part for part in parts if part.steps]
 
 
-def _part(claim: str, what: str, seconds: int, checks: int, verdicts: _Checks, product: str = "") -> Part:
+def _part(
+    claim: str, what: str, seconds: int, checks: int, verdicts: _Checks, product: str = ""
+) -> Part:
     """A part that advances with each of its checks."""
 
     def advancing(folder: Path, advance: _Advance) -> Iterator[Verdict]:
@@ -122,7 +135,9 @@ class _ProductAudit:
         single_checks += sum(map(self._steps_of_form, audited.forms))
         neighbour_steps = 2 * (len(audited.neighbours) + (not self.is_quick)) + single_checks
         route_steps = 2 * (len(audited.routes) + (not self.is_quick))
-        spending_steps = 2 + 2 * (product.totals_table is not None) + (product.record.unit is not None)
+        spending_steps = (
+            2 + 2 * (product.totals_table is not None) + (product.record.unit is not None)
+        )
         noise_steps = CHECKS_OF_A_NOISE_WORLD * len(audited.noise_worlds)
         loss_steps = sum(steps_of(self._runs(world)) for world in audited.loss_worlds)
         return (
@@ -134,14 +149,44 @@ class _ProductAudit:
                 self._neighbours,
                 name,
             ),
-            _part(_NOISY_ONLY, f"every kind of output of {name}", route_seconds, route_steps, self._routes, name),
-            _part(_RECORDED, f"accounts and floors of {name}", cpu["spending"], spending_steps, self._spending, name),
-            _part(_PAID, f"noise of totals and cells of {name}", cpu["noise"], noise_steps, self._noise, name),
-            Part(_BUDGET, f"many runs of neighbours of {name}", cpu["loss"], loss_steps, self._loss, name),
+            _part(
+                _NOISY_ONLY,
+                f"every kind of output of {name}",
+                route_seconds,
+                route_steps,
+                self._routes,
+                name,
+            ),
+            _part(
+                _RECORDED,
+                f"accounts and floors of {name}",
+                cpu["spending"],
+                spending_steps,
+                self._spending,
+                name,
+            ),
+            _part(
+                _PAID,
+                f"noise of totals and cells of {name}",
+                cpu["noise"],
+                noise_steps,
+                self._noise,
+                name,
+            ),
+            Part(
+                _BUDGET,
+                f"many runs of neighbours of {name}",
+                cpu["loss"],
+                loss_steps,
+                self._loss,
+                name,
+            ),
         )
 
 
-def audit(parts: Sequence[Part], progress: Progress | None = None) -> Iterator[tuple[Part, Verdict]]:
+def audit(
+    parts: Sequence[Part], progress: Progress | None = None
+) -> Iterator[tuple[Part, Verdict]]:
     """Run the parts and yield each verdict as it is reached, with its part.
 
     All files are written to a temporary folder, which is removed at the end, or by the next audit if this

@@ -30,7 +30,9 @@ class AuditWorld:
 NO_ETHNICITY = "9950"
 
 
-def due_noise(definition: PrivacyDefinition, stability: int, most_records: int, cost: Fraction) -> NoiseDistribution:
+def due_noise(
+    definition: PrivacyDefinition, stability: int, most_records: int, cost: Fraction
+) -> NoiseDistribution:
     """The noise that a charge must buy, calibrated here anew for up to `most_records` records of a unit.
 
     Sigma squared = most squared * stability / (2 rho), scale = most * stability / epsilon.
@@ -133,7 +135,9 @@ class AuditedProduct:
     """A product and its worlds. Fields named `quick_...` are for `safetab audit --quick`."""
 
     product: Product
-    write: Callable[[Path, Records, Mapping[str, Any]], AuditWorld]  # the changes are to the usual configuration
+    write: Callable[
+        [Path, Records, Mapping[str, Any]], AuditWorld
+    ]  # the changes are to the usual configuration
     write_large: Callable[[Path], AuditWorld]  # a level read in several parts, with a crowd
     population: Records
     several_more: Records  # the population and records that fill all groups, in both passes
@@ -149,7 +153,9 @@ class AuditedProduct:
     quick_noise_worlds: tuple[NoiseWorld, ...]
     loss_worlds: tuple[LossWorld, ...]
     quick_loss_worlds: tuple[LossWorld, ...]
-    cpu_seconds: Mapping[str, int]  # approximate duration of each part, as measured; routes without Spark
+    cpu_seconds: Mapping[
+        str, int
+    ]  # approximate duration of each part, as measured; routes without Spark
     quick_cpu_seconds: Mapping[str, int]
     is_specified: bool = False  # by a file whose texts the audit counts again
     forms: tuple[Route, ...] = ()  # other configurations in which records are compared

@@ -79,7 +79,9 @@ class Record:
         """The question of this run that asks the same; each run compiles a specification anew."""
         event, shape = question
         for mine, of_mine in self.counts if question not in self.counts else ():
-            is_same_event = mine.address_prefix == event.address_prefix and mine.noise == event.noise
+            is_same_event = (
+                mine.address_prefix == event.address_prefix and mine.noise == event.noise
+            )
             if is_same_event and of_mine.label == shape.label:
                 return mine, of_mine
         return question
@@ -105,7 +107,9 @@ _CLAMPED_CSV = ReleaseOptions(
     coterminous=CoterminousOptions(),
     csv=True,
 )
-_RULES_AND_COPIES = ReleaseOptions(rules=(ReleaseRule.WITHHOLD_NEGATIVES, _ALONE), coterminous=_COPY_ALL)
+_RULES_AND_COPIES = ReleaseOptions(
+    rules=(ReleaseRule.WITHHOLD_NEGATIVES, _ALONE), coterminous=_COPY_ALL
+)
 SMALL_SIZES = BatchSizes(
     text_bytes=2000,
     records=50,
@@ -116,17 +120,22 @@ SMALL_SIZES = BatchSizes(
 )
 """So small that borders between batches would show outside."""
 USUAL = Route("usual options")
-RELEASED_AGAIN = Route("one thread, export, re-release", RunOptions(threads=1), is_released_again=True)
+RELEASED_AGAIN = Route(
+    "one thread, export, re-release", RunOptions(threads=1), is_released_again=True
+)
 SMALL_BATCHES = Route("many small batches", RunOptions(groups_at_once=37, sizes=SMALL_SIZES))
 COTERMINOUS = Route(
-    "coterminous copies, rules, export, re-release", RunOptions(release=_RULES_AND_COPIES), is_released_again=True
+    "coterminous copies, rules, export, re-release",
+    RunOptions(release=_RULES_AND_COPIES),
+    is_released_again=True,
 )
 CLAMPED = Route(
     "coterminous copies, clamped, CSV, in small batches",
     RunOptions(groups_at_once=23, release=_CLAMPED_CSV, sizes=SMALL_SIZES),
 )
 GEOMETRIC = Route(
-    "geometric noise, nothing negative", changes={"privacy_defn": "puredp", "allow_negative_counts": False}
+    "geometric noise, nothing negative",
+    changes={"privacy_defn": "puredp", "allow_negative_counts": False},
 )
 NOTHING_SUPPRESSED = Route("nothing suppressed", changes={"zero_suppression_chance": 0})
 SPARK = Route("counted by Spark", RunOptions(engine=EngineKind.SPARK))
@@ -195,7 +204,10 @@ def _released_again(world: AuditWorld, out: Path) -> _ReleasedFiles:
 def _files_in(folder: Path) -> _ReleasedFiles:
     paths = [path for path in sorted(folder.rglob("*")) if path.is_file()]
     written = folder.stat().st_mtime_ns
-    return {str(path.relative_to(folder)): (path.read_bytes(), path.stat().st_mtime_ns - written) for path in paths}
+    return {
+        str(path.relative_to(folder)): (path.read_bytes(), path.stat().st_mtime_ns - written)
+        for path in paths
+    }
 
 
 def different_files(first: _ReleasedFiles, second: _ReleasedFiles) -> list[str]:

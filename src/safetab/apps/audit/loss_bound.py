@@ -55,7 +55,9 @@ class _CountedLevel:
         """The exact totals of the level's groups."""
         return self.counted[self.plan.family.total]
 
-    def cells(self, _: LevelPlan, groups_of: Mapping[Shape, NDArray[np.int64]]) -> Mapping[Shape, ExactCounts]:
+    def cells(
+        self, _: LevelPlan, groups_of: Mapping[Shape, NDArray[np.int64]]
+    ) -> Mapping[Shape, ExactCounts]:
         """The exact cells of some groups of each shape, without asking the engine again."""
         return {shape: self.counted[shape].of_groups(groups) for shape, groups in groups_of.items()}
 
@@ -71,7 +73,10 @@ def _counted_levels(world: LossWorld, folder: Path) -> tuple[_CountedLevel, ...]
     written = world.write(folder)
     inputs = read_inputs(written.parameters, written.data)
     levels = []
-    with backend_of(RunOptions()) as backend, checked_engine(inputs, backend, NoProgress()) as (_, engine):
+    with (
+        backend_of(RunOptions()) as backend,
+        checked_engine(inputs, backend, NoProgress()) as (_, engine),
+    ):
         engine.prepare()
         for plan in inputs.require().plan.levels:
             totals = engine.totals(plan)
@@ -196,7 +201,9 @@ class _Bound:
     trials: int
 
 
-def loss_check(world: LossWorld, folder: Path, runs: int, advance: Callable[[], None], processes: int = 1) -> Verdict:
+def loss_check(
+    world: LossWorld, folder: Path, runs: int, advance: Callable[[], None], processes: int = 1
+) -> Verdict:
     """Check that the bound stays below the claim, and comes near it where nothing is suppressed.
 
     Calls `advance` after each of `steps_of(runs)` parts.
@@ -205,7 +212,9 @@ def loss_check(world: LossWorld, folder: Path, runs: int, advance: Callable[[], 
     distinguisher = _Distinguisher(_counted_levels(world, folder / "here"))
     parts: list[_Samples] = []
     with ExitStack() as stack:
-        samples: Iterable[_Samples] = (_samples_of_runs(distinguisher, part) for part in _in_parts(runs))
+        samples: Iterable[_Samples] = (
+            _samples_of_runs(distinguisher, part) for part in _in_parts(runs)
+        )
         if processes > 1:
             starting = (processes, get_context("spawn"), _begin_process, (world, folder))
             pool = stack.enter_context(ProcessPoolExecutor(*starting))
@@ -229,7 +238,9 @@ def judged(world: LossWorld, samples: _Samples, *, is_full: bool) -> Verdict:
     if bound.delta > claimed:
         faults.append(f"{words}: at least {share:.1%} of the budget is lost")
     if is_full and not world.is_suppressed and share < _LEAST_SHARE:
-        faults.append(f"only {share:.1%} of the loss was seen: the claim is loose, or the audit has lost its edge")
+        faults.append(
+            f"only {share:.1%} of the loss was seen: the claim is loose, or the audit has lost its edge"
+        )
     seen = f"{words}: {share:.1%} of the budget, {number}"
     power = f"a budget overspent by {found - 1:.1%}"
     if found >= _MOST_FACTOR:
@@ -259,7 +270,9 @@ def _factor_with(world: LossWorld, epsilon: Fraction, delta: float) -> float:
     """The multiple of the budget that has this delta at this epsilon, in steps of 1/2048."""
 
     def has_delta(steps: int) -> bool:
-        return delta <= 0 or _claimed_delta(world, epsilon, Fraction(steps, _STEPS_OF_FACTOR)) >= delta
+        return (
+            delta <= 0 or _claimed_delta(world, epsilon, Fraction(steps, _STEPS_OF_FACTOR)) >= delta
+        )
 
     most = int(_MOST_FACTOR * _STEPS_OF_FACTOR)
     return bisect_left(range(most), True, lo=1, key=has_delta) / _STEPS_OF_FACTOR
@@ -272,7 +285,9 @@ def _found_with_99_percent(world: LossWorld, bound: _Bound) -> float:
     and by its own spread.
     """
     weight = math.exp(bound.epsilon)
-    inside, outside = (math.sqrt(share * (1 - share) / bound.trials) for share in (bound.inside, bound.outside))
+    inside, outside = (
+        math.sqrt(share * (1 - share) / bound.trials) for share in (bound.inside, bound.outside)
+    )
     below = bound.inside - weight * bound.outside - bound.delta
     needed = below + _POWER * math.hypot(inside, weight * outside)
     return _factor_with(world, bound.epsilon, _claimed_delta(world, bound.epsilon) + needed)
@@ -280,7 +295,11 @@ def _found_with_99_percent(world: LossWorld, bound: _Bound) -> float:
 
 @lru_cache(maxsize=4096)
 def _curve(
-    definition: PrivacyDefinition, stability: int, most: int, budget: Fraction, fractions: tuple[Fraction, ...]
+    definition: PrivacyDefinition,
+    stability: int,
+    most: int,
+    budget: Fraction,
+    fractions: tuple[Fraction, ...],
 ) -> LossCurve:
     noises = [due_noise(definition, stability, most, budget * fraction) for fraction in fractions]
     return LossCurve(tuple(ChangedCounts(noise, stability, most) for noise in noises))
@@ -294,7 +313,9 @@ def _delta_bound(samples: _Samples, world: LossWorld) -> _Bound:
     """
     choosing = samples.shape[1] // _SHARE_TO_CHOOSE
     first, judging = np.split(samples, [choosing], axis=1)
-    _, limit, epsilon = max(_promising_limit(first, epsilon, _claimed_delta(world, epsilon)) for epsilon in _EPSILONS)
+    _, limit, epsilon = max(
+        _promising_limit(first, epsilon, _claimed_delta(world, epsilon)) for epsilon in _EPSILONS
+    )
     trials = judging.shape[1]
     inside, outside = np.count_nonzero(judging >= limit, axis=1).tolist()
     error = (1 - _CONFIDENCE) / 2
@@ -304,10 +325,14 @@ def _delta_bound(samples: _Samples, world: LossWorld) -> _Bound:
     return _Bound(epsilon, delta, inside / trials, outside / trials, trials)
 
 
-def _promising_limit(samples: _Samples, epsilon: Fraction, claimed: float) -> tuple[float, float, Fraction]:
+def _promising_limit(
+    samples: _Samples, epsilon: Fraction, claimed: float
+) -> tuple[float, float, Fraction]:
     """The limit at which the estimate is most standard errors above the claim; they come first."""
     limits = np.unique(np.quantile(samples[0], np.linspace(0.02, 0.999, _LIMITS)))
-    inside, outside = (1 - np.searchsorted(np.sort(ratios), limits) / len(ratios) for ratios in samples)
+    inside, outside = (
+        1 - np.searchsorted(np.sort(ratios), limits) / len(ratios) for ratios in samples
+    )
     weight = math.exp(epsilon)
     least = 1 / samples.shape[1]
     errors = [np.sqrt(np.maximum(share * (1 - share), least)) for share in (inside, outside)]

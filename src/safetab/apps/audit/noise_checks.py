@@ -112,7 +112,8 @@ def _spreads(drawn: list[DrawnNoise]) -> dict[tuple[str, _CountClass], tuple[int
             found[1] += float(chosen.sum())
             found[2] += chosen.size * deviation_of_squares**2
     return {
-        key: (int(draws), total / sqrt(variance) if variance else 0.0) for key, (draws, total, variance) in sums.items()
+        key: (int(draws), total / sqrt(variance) if variance else 0.0)
+        for key, (draws, total, variance) in sums.items()
     }
 
 
@@ -140,7 +141,9 @@ def _pairings(drawn: list[DrawnNoise]) -> Iterator[tuple[str, _Noises, _Noises]]
 
 def _noise_at_same_addresses(first: DrawnNoise, second: DrawnNoise) -> tuple[_Noises, _Noises]:
     """The noise of both at the groups and cells that both have, in the same order."""
-    _, ours, theirs = np.intersect1d(first.addresses, second.addresses, assume_unique=True, return_indices=True)
+    _, ours, theirs = np.intersect1d(
+        first.addresses, second.addresses, assume_unique=True, return_indices=True
+    )
     return first.noise.reshape(-1)[ours], second.noise.reshape(-1)[theirs]
 
 
@@ -169,7 +172,9 @@ def relations_of_cells(drawn: list[DrawnNoise], fewest: int) -> Iterator[_Relati
             matrix = np.corrcoef(noise, rowvar=False) - np.eye(cells)
             first, second = np.unravel_index(np.abs(matrix).argmax(), matrix.shape)
             distance = float(matrix[first, second]) * sqrt(groups)
-            yield _Relation(f"{name}: cells {first} and {second}", cells * (cells - 1) // 2, distance)
+            yield _Relation(
+                f"{name}: cells {first} and {second}", cells * (cells - 1) // 2, distance
+            )
 
 
 def relations_of_groups(drawn: list[DrawnNoise], fewest: int) -> Iterator[_Relation]:
@@ -252,9 +257,13 @@ def _two_runs(one: list[DrawnNoise], other: list[DrawnNoise]) -> Verdict:
     """Two keys give different noise; the chance that all numbers agree is far below FALSE_ALARM."""
     second = {drawn.name: drawn for drawn in other}
     in_both = [first for first in one if first.name in second]
-    pairs = [(first.name, *_noise_at_same_addresses(first, second[first.name])) for first in in_both]
+    pairs = [
+        (first.name, *_noise_at_same_addresses(first, second[first.name])) for first in in_both
+    ]
     enough = [pair for pair in pairs if len(pair[1]) >= _FEWEST_PAIRS]
-    faults = [f"{name}: the same noise twice" for name, noise, again in enough if (noise == again).all()]
+    faults = [
+        f"{name}: the same noise twice" for name, noise, again in enough if (noise == again).all()
+    ]
     seen = f"{sum(len(noise) for _, noise, _ in pairs):,} numbers measured twice"
     return verdict(FRESH, faults, seen, "a key that two runs share", could_find=bool(enough))
 

@@ -56,7 +56,12 @@ def _header(report: AuditReport, keys: Mapping[str, str]) -> Markup:
     )
     figures = [(f"{report.count(result)}", f"checks {result.value}") for result in _ORDER]
     lost = [verdict.loss.share for _, verdict in report.found if verdict.loss is not None]
-    figures.append((f"{max(lost):.1%}" if lost else NOTHING, "of a budget seen at most; more than 100% is a fault"))
+    figures.append(
+        (
+            f"{max(lost):.1%}" if lost else NOTHING,
+            "of a budget seen at most; more than 100% is a fault",
+        )
+    )
     return element(
         "header",
         element("p", report.conclusion, class_="forbidden") if has_failed else "",
@@ -64,7 +69,12 @@ def _header(report: AuditReport, keys: Mapping[str, str]) -> Markup:
         element("h1", "Does the program keep its privacy claims?"),
         verdict_line(_verdict(report), report.counts, is_bad=has_failed),
         five_lines(
-            what, _may_it(report), _how_strong(report), _loss(report), _to_check(report, keys), leads=_TEXTS["leads"]
+            what,
+            _may_it(report),
+            _how_strong(report),
+            _loss(report),
+            _to_check(report, keys),
+            leads=_TEXTS["leads"],
         ),
         figure_list(figures),
     )
@@ -94,7 +104,9 @@ def _how_strong(report: AuditReport) -> Markup:
     """How many checks are exact, and what the others would have found."""
     exact = sum(not verdict.power and verdict.could_find for _, verdict in report.found)
     words = f"{exact} of {len(report.found)} checks are exact: a single difference fails them. "
-    overspent = [verdict.loss.overspending - 1 for _, verdict in report.found if verdict.loss is not None]
+    overspent = [
+        verdict.loss.overspending - 1 for _, verdict in report.found if verdict.loss is not None
+    ]
     if overspent:
         words += f"Overspending by {max(overspent):.1%} or more is found 99 times out of 100. "
     return joined([words, "See ", link("strength", "how strong"), "."])
@@ -116,10 +128,16 @@ def _to_check(report: AuditReport, keys: Mapping[str, str]) -> Markup:
     """Whatever failed or is not shown, with links, and what a reviewer must look up elsewhere."""
     parts: list[str] = []
     for result, words in ((Result.FAILED, "Failed: "), (Result.NOT_SHOWN, "Not shown: ")):
-        claims = dict.fromkeys(part.claim for part, verdict in report.found if verdict.result is result)
+        claims = dict.fromkeys(
+            part.claim for part, verdict in report.found if verdict.result is result
+        )
         if claims:
             parts += [words, joined([link(keys[claim], claim) for claim in claims], "; "), ". "]
-    parts += [f"Is safetab {VERSION} the version in use? Read ", link("not-shown", "what no check can see"), "."]
+    parts += [
+        f"Is safetab {VERSION} the version in use? Read ",
+        link("not-shown", "what no check can see"),
+        ".",
+    ]
     return joined(parts)
 
 
@@ -129,11 +147,19 @@ def _attacked(by_claim: Mapping[str, _Found], keys: Mapping[str, str]) -> Markup
     for claim, found in by_claim.items():
         results = [verdict.result for _, verdict in found]
         counted = ", ".join(f"{results.count(one)} {one.value}" for one in _ORDER if one in results)
-        worst = next(one for one in (Result.FAILED, Result.NOT_SHOWN, Result.PASSED) if one in results)
+        worst = next(
+            one for one in (Result.FAILED, Result.NOT_SHOWN, Result.PASSED) if one in results
+        )
         cells = (ATTACKS.get(claim, ""), element("td", counted, class_=_class(worst)))
         rows.append((link(keys[claim], claim), cells))
-    products = list(dict.fromkeys(part.product for found in by_claim.values() for part, _ in found if part.product))
-    text = "Every record is made up. " + (f"These products were run: {', '.join(products)}." if products else "")
+    products = list(
+        dict.fromkeys(
+            part.product for found in by_claim.values() for part, _ in found if part.product
+        )
+    )
+    text = "Every record is made up. " + (
+        f"These products were run: {', '.join(products)}." if products else ""
+    )
     table = plain_table("Claims and attacks", ("Claim", "Attack", "Checks"), rows)
     return joined([paragraphs(text), element("div", table, class_="words claims")])
 
@@ -150,12 +176,20 @@ def _strength(report: AuditReport) -> Markup:
         return text
     headings = ("Attack on a budget", "Loss seen, at least", "Would have found")
     more = paragraphs("In each attack below, the second column holds with a confidence of 99.99%.")
-    return joined([text, more, element("div", plain_table("Attacks on budgets", headings, rows), class_="words")])
+    return joined(
+        [
+            text,
+            more,
+            element("div", plain_table("Attacks on budgets", headings, rows), class_="words"),
+        ]
+    )
 
 
 def _not_shown(report: AuditReport, keys: Mapping[str, str]) -> Markup:
     """Checks with too little data, and what no check can see."""
-    missing = [(part, verdict) for part, verdict in report.found if verdict.result is Result.NOT_SHOWN]
+    missing = [
+        (part, verdict) for part, verdict in report.found if verdict.result is Result.NOT_SHOWN
+    ]
     items = []
     for part, verdict in missing:
         check, _ = _check_and_case(verdict.check)
@@ -165,7 +199,10 @@ def _not_shown(report: AuditReport, keys: Mapping[str, str]) -> Markup:
     listed = paragraphs("Every check had enough data to find a fault.")
     if items:
         listed = joined(
-            [paragraphs(f"These checks had too little data to find a fault.{advice}"), element("ul", *items)]
+            [
+                paragraphs(f"These checks had too little data to find a fault.{advice}"),
+                element("ul", *items),
+            ]
         )
     unseen = element("ul", *(element("li", text) for text in _TEXTS["unseen"]))
     return joined([listed, paragraphs("No check can see:"), unseen])
@@ -184,12 +221,21 @@ def _claim(claim: str, found: _Found) -> Markup:
     for check in checks:
         named = element("strong", f"{check if '.' in check else capitalized(check)}. ")
         title = element("th", named, EXPLAINED.get(check, ""), scope="rowgroup", colspan="3")
-        rows = [_row(part, verdict) for part, verdict in found if _check_and_case(verdict.check)[0] == check]
+        rows = [
+            _row(part, verdict)
+            for part, verdict in found
+            if _check_and_case(verdict.check)[0] == check
+        ]
         bodies.append(element("tbody", element("tr", title, class_="check"), *rows))
     titles = ("Tried on", "Result", "What was seen, and what would have been found")
     head = element("thead", element("tr", *(element("th", text, scope="col") for text in titles)))
     table = whole_table(f"Checks: {claim}", head, bodies)
-    return joined([paragraphs(*filter(None, [ATTACKS.get(claim, "")])), element("div", table, class_="words checks")])
+    return joined(
+        [
+            paragraphs(*filter(None, [ATTACKS.get(claim, "")])),
+            element("div", table, class_="words checks"),
+        ]
+    )
 
 
 def _row(part: Part, verdict: Verdict) -> Markup:

@@ -49,7 +49,9 @@ _FEWEST_GROUPS = 20
 _ROUNDING = Fraction(1, 200)  # of a line's shift: shares are rounded to denominators up to 10,000
 
 
-def published_check(run: AuditedRun, out: Path, key: bytes, published: _PublishedTotals | None = None) -> Verdict:
+def published_check(
+    run: AuditedRun, out: Path, key: bytes, published: _PublishedTotals | None = None
+) -> Verdict:
     """Compare the measurement files with an independent computation.
 
     The judge draws noise for every group, empty or not, in the plainest way. `published` are the
@@ -91,7 +93,9 @@ def published_check(run: AuditedRun, out: Path, key: bytes, published: _Publishe
         for level, _, _, family, stage in wrong
     ]
     groups = sum(plan.universe.size for plan in run.plan.levels)
-    seen = f"{len(found):,} measurements of {groups:,} groups, the same as an independent computation"
+    seen = (
+        f"{len(found):,} measurements of {groups:,} groups, the same as an independent computation"
+    )
     return verdict(PUBLISHED, faults, seen, could_find=groups > 0)
 
 
@@ -100,7 +104,9 @@ def large_level_check(audited: AuditedProduct, folder: Path, key: bytes | None =
     key = key or os.urandom(KEY_BYTES)
     run = run_in_world(audited.write_large(folder), folder / "out", Setting(audited, key))
     found = published_check(run, folder / "out", key)
-    most = max(int(cells.max()) for counts in run.record.counts.values() for cells in counts.values())
+    most = max(
+        int(cells.max()) for counts in run.record.counts.values() for cells in counts.values()
+    )
     groups = max(plan.measured_groups for plan in run.plan.levels)
     faults = list(found.faults)
     if most <= _LARGE_COUNT or groups <= _READ_AT_ONCE:
@@ -219,7 +225,9 @@ def _rows_of_files(out: Path, product: Product) -> _Rows:
     return {key: tuple(values) for key, values in rows.items()}
 
 
-def release_checks(persons: AuditedProduct, households: AuditedProduct, folder: Path) -> Iterator[Verdict]:
+def release_checks(
+    persons: AuditedProduct, households: AuditedProduct, folder: Path
+) -> Iterator[Verdict]:
     """Check households with totals from a release of persons, and their adjusted cells."""
     key = os.urandom(KEY_BYTES)
     world = persons.write(folder / "persons", persons.population, {})

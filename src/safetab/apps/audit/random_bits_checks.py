@@ -182,7 +182,9 @@ def shared_bits_check() -> Verdict:
     signs = np.where(runs[0] < 0, -1, 1)  # opposite noise is no better than equal noise
     halves = (runs[: _RUNS_FOR_ADDRESSES // 2], runs[_RUNS_FOR_ADDRESSES // 2 :])
     # several draws of each number in one integer; wide noise stays far below 2^20
-    packed = [reduce(lambda found, run: (found << 21) + signs * run, half, 0 * signs) for half in halves]
+    packed = [
+        reduce(lambda found, run: (found << 21) + signs * run, half, 0 * signs) for half in halves
+    ]
     numbers = np.stack(packed)
     order = np.lexsort(numbers)
     is_same = (numbers[:, order[1:]] == numbers[:, order[:-1]]).all(axis=0)
@@ -244,7 +246,9 @@ def empty_groups_check() -> Verdict:
     looked_at = 0
     measured = (_DESIGN.product, _DESIGN.family, _DESIGN.level)
     events = [
-        MeasurementEvent(*measured, stage, _DESIGN.definition, _ONE_GROUP, Fraction(1, 2 * sigma_squared))
+        MeasurementEvent(
+            *measured, stage, _DESIGN.definition, _ONE_GROUP, Fraction(1, 2 * sigma_squared)
+        )
         for stage, sigma_squared in _SIGMA_SQUARED.items()
     ]
     for _ in range(_LAZY_KEYS):

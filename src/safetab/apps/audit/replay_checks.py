@@ -75,7 +75,9 @@ def nobody_checks(
 def form_checks(audited: AuditedProduct, folder: Path, *, with_nobody: bool) -> Iterator[Verdict]:
     """Check every other form of the census as the usual one, with the neighbours of a quick audit."""
     for number, form in enumerate(audited.forms):
-        found = [neighbour_checks(audited, folder / str(number), audited.quick_neighbours, route=form)]
+        found = [
+            neighbour_checks(audited, folder / str(number), audited.quick_neighbours, route=form)
+        ]
         if with_nobody:
             found.append(nobody_checks(audited, folder / f"nobody-{number}", route=form))
         for each in chain(*found):
@@ -92,13 +94,17 @@ def route_checks(
         yield from _replayed(f"{ALL_ROUTES}: {route.name}", folder / str(number), worlds, setting)
 
 
-def scale_checks(audited: AuditedProduct, folder: Path, key: bytes | None = None) -> Iterator[Verdict]:
+def scale_checks(
+    audited: AuditedProduct, folder: Path, key: bytes | None = None
+) -> Iterator[Verdict]:
     """Compare thousands of records with a third of them; the rows are shuffled."""
     setting = Setting(audited, key or os.urandom(KEY_BYTES), runs.CLAMPED)
     yield from _replayed(SCALE, folder, audited.thousands, setting)
 
 
-def _replayed(name: str, folder: Path, worlds: tuple[Records, Records], setting: Setting) -> Iterator[Verdict]:
+def _replayed(
+    name: str, folder: Path, worlds: tuple[Records, Records], setting: Setting
+) -> Iterator[Verdict]:
     """Whether the files reveal which world was run, and whether they are what the rules say.
 
     The second world has all records of the first and more. A group that is empty only in the first
@@ -172,7 +178,9 @@ def _differs(base: Record, other: Record, shape: Shape) -> bool:
     return any(_differences(base, other, level, set(Stage), shape) for level in levels)
 
 
-def _faults_of(differences: list[NDArray[np.int64]], may_differ: int, neighbour: Neighbour) -> Iterator[str]:
+def _faults_of(
+    differences: list[NDArray[np.int64]], may_differ: int, neighbour: Neighbour
+) -> Iterator[str]:
     """Say which of the rules for one record these differences break."""
     steps = {tuple(sorted(difference[difference != 0].tolist())) for difference in differences}
     if len(differences) > may_differ:
@@ -185,7 +193,9 @@ def _faults_of(differences: list[NDArray[np.int64]], may_differ: int, neighbour:
         yield f"counts differ by {sorted(steps)}"
 
 
-def _faults_of_unit(differences: list[NDArray[np.int64]], sensitivity: Sensitivity) -> Iterator[str]:
+def _faults_of_unit(
+    differences: list[NDArray[np.int64]], sensitivity: Sensitivity
+) -> Iterator[str]:
     """Say whether all records of a unit together move the counts further than the noise is made for."""
     l1 = sum(int(np.abs(difference).sum()) for difference in differences)
     l2_squared = sum(int((difference**2).sum()) for difference in differences)
@@ -195,7 +205,11 @@ def _faults_of_unit(differences: list[NDArray[np.int64]], sensitivity: Sensitivi
 
 
 def _differences(
-    base: Record, other: Record, measured: MeasuredLevel, stages: set[Stage], only: Shape | None = None
+    base: Record,
+    other: Record,
+    measured: MeasuredLevel,
+    stages: set[Stage],
+    only: Shape | None = None,
 ) -> list[NDArray[np.int64]]:
     """For each group that differs in these stages, the differences of its cells."""
     found = []
@@ -228,7 +242,9 @@ def _lower_suppressed_numbers(base: AuditedRun) -> tuple[runs.Change, int]:
         for stage in (Stage.STAGE_1, Stage.STAGE_2):
             suppressed[events[stage], total] = indices
 
-    def lowered(question: runs.Question, indices: NDArray[np.int64], noisy: NDArray[np.int64]) -> NDArray[np.int64]:
+    def lowered(
+        question: runs.Question, indices: NDArray[np.int64], noisy: NDArray[np.int64]
+    ) -> NDArray[np.int64]:
         is_suppressed = np.isin(indices, list(suppressed.get(question, ())))
         return noisy - _LOWERED_BY * is_suppressed[:, None].astype(np.int64)
 

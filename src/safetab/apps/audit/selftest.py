@@ -67,7 +67,9 @@ def right_to_draw(noise: NoiseDistribution, bits: AddressedBits) -> DrawingRight
     return Ledger({event.measured: cost}, bits).charge(event)
 
 
-def noisy_totals(counts: NDArray[np.int64], noise: NoiseDistribution, bits: AddressedBits) -> NDArray[np.int64]:
+def noisy_totals(
+    counts: NDArray[np.int64], noise: NoiseDistribution, bits: AddressedBits
+) -> NDArray[np.int64]:
     """Counts plus noise, drawn by the mechanism of a run; element i is the total of group i."""
     exact = ExactCounts(np.arange(len(counts)), counts.reshape(-1, 1))
     right = right_to_draw(noise, bits)

@@ -74,7 +74,9 @@ def _spent_check(audited: AuditedProduct, folder: Path) -> Verdict:
     return verdict(f"{SPENT}: {audited.product.name}", faults, seen)
 
 
-def _comes_to_draw(world: AuditWorld, out: Path, log: Path, look: Callable[[], None] = lambda: None) -> bool:
+def _comes_to_draw(
+    world: AuditWorld, out: Path, log: Path, look: Callable[[], None] = lambda: None
+) -> bool:
     """Whether a run with these accounts comes to its first draw, where it looks and is stopped."""
     has_come = False
 
@@ -101,11 +103,17 @@ def _sums_check(audited: AuditedProduct, unit: Unit, folder: Path) -> Verdict:
     for (definition, times), lacking in cases:
         which = f"{definition.spelling}, {float(lacking)} too little"
         changes = {"definition": definition.spelling}
-        world, of_larger = (audited.write(folder / which / name, audited.population, changes) for name in ("1", "2"))
+        world, of_larger = (
+            audited.write(folder / which / name, audited.population, changes) for name in ("1", "2")
+        )
         census = of_larger.parameters / "census.toml"
         most = "most_records = {}".format
-        census.write_text(census.read_text().replace(most(unit.most_records), most(2 * unit.most_records)))
-        first, second, merged = (folder / which / name for name in ("first.log", "second.log", "merged.log"))
+        census.write_text(
+            census.read_text().replace(most(unit.most_records), most(2 * unit.most_records))
+        )
+        first, second, merged = (
+            folder / which / name for name in ("first.log", "second.log", "merged.log")
+        )
         _comes_to_draw(world, folder / which / "out", first)
         _comes_to_draw(of_larger, folder / which / "out", second)
         plain = plain_config(world.parameters)
@@ -139,7 +147,11 @@ def _floor_check(audited: AuditedProduct, folder: Path) -> Verdict:
                 tried += 1
                 subfolder = folder / f"{number}-{definition}-{must_refuse}"
                 if _refuses(world, subfolder, definition, floor * factor) != must_refuse:
-                    side = "below the floor is accepted" if must_refuse else "above the floor is refused"
+                    side = (
+                        "below the floor is accepted"
+                        if must_refuse
+                        else "above the floor is refused"
+                    )
                     faults.append(f"{world.name}, {definition}: noise {_DISTANCE:.0%} {side}")
     seen = f"{tried} configurations beside the floor"
     return verdict(f"{FLOOR}: {audited.product.name}", faults, seen)
@@ -177,4 +189,9 @@ _CHANCES_OF_0 = {"zcdp": _chance_of_0_gaussian, "puredp": lambda scale: math.tan
 
 def _width_at_the_floor(chance_of_0: Callable[[float], float]) -> float:
     """The width at which noise is 0 with a chance of 1/2, by bisection."""
-    return bisect_left(range(10 * _STEPS), True, lo=1, key=lambda step: chance_of_0(step / _STEPS) <= 0.5) / _STEPS
+    return (
+        bisect_left(
+            range(10 * _STEPS), True, lo=1, key=lambda step: chance_of_0(step / _STEPS) <= 0.5
+        )
+        / _STEPS
+    )

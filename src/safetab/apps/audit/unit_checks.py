@@ -79,7 +79,9 @@ def unit_check(audited: AuditedProduct, folder: Path, *, is_quick: bool = False)
     for form, (case, (rows, why)) in crossed(forms, cases.items()):
         data = folder / f"{form}, {case}"
         form.write(data, record, header, _spread(rows, others))
-        faults += [f"{form}: {case}: {fault}" for fault in _faults_of(world.parameters, data, form, why)]
+        faults += [
+            f"{form}: {case}: {fault}" for fault in _faults_of(world.parameters, data, form, why)
+        ]
     seen = f"{len(cases)} worlds, each of them read in {len(forms)} ways"
     return verdict(f"{BOUND}: {audited.product.name}", faults, seen)
 
@@ -105,7 +107,9 @@ def _faults_of(parameters: Path, data: Path, form: _Form, why: str) -> Iterator[
     options = RunOptions(threads=form.files, sizes=form.sizes)
     commands: list[Callable[[], object]] = [partial(validate_files, parameters, data, options)]
     if why:
-        commands.append(partial(run_files, parameters, data, data.with_name(f"{data.name}, out"), options))
+        commands.append(
+            partial(run_files, parameters, data, data.with_name(f"{data.name}, out"), options)
+        )
     for command in commands:
         said = ""
         try:

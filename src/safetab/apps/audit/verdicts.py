@@ -63,7 +63,9 @@ class Verdict:
         return self.power or ("any difference" if self.could_find else "nothing")
 
 
-def verdict(check: str, faults: Sequence[str], seen: str, power: str = "", *, could_find: bool = True) -> Verdict:
+def verdict(
+    check: str, faults: Sequence[str], seen: str, power: str = "", *, could_find: bool = True
+) -> Verdict:
     """A verdict that lists each fault once, and at most a dozen of them."""
     different = list(dict.fromkeys(faults))
     left_out = len(different) - _MOST_FAULTS
@@ -89,7 +91,11 @@ class Part:
     @property
     def full_claim(self) -> str:
         """The claim, and the product that it is about."""
-        return f"{self.product}: {self.claim[:1].lower()}{self.claim[1:]}" if self.product else self.claim
+        return (
+            f"{self.product}: {self.claim[:1].lower()}{self.claim[1:]}"
+            if self.product
+            else self.claim
+        )
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -30,7 +30,12 @@ from safetab.model.census.areas import Areas
 from safetab.model.products.bureau_columns import RACE_COLUMNS
 from safetab.model.products.safetab_h.safetab_h import HOUSEHOLD_RECORD
 from safetab.model.products.safetab_p.safetab_p import PERSON_RECORD
-from safetab.release.outputs.output_folder import NamesLike, always_named, output_findings, whole_output
+from safetab.release.outputs.output_folder import (
+    NamesLike,
+    always_named,
+    output_findings,
+    whole_output,
+)
 from safetab.runs import guards
 from safetab.runs.options import refused_log
 
@@ -39,7 +44,10 @@ _CONVERTED = "Records of real people, unless the file SYNTHETIC lies beside this
 _RECORDS = rf"({PERSON_RECORD.table}|{HOUSEHOLD_RECORD.table})/\d\d\.parquet"
 _OTHERS = rf"{GEOGRAPHY_TABLE}\.parquet|{_CONVERTED_FILE}|{SYNTHETIC_MARKER}"
 _EARLIER = always_named(_CONVERTED_FILE, NamesLike(rf"{_RECORDS}|{_OTHERS}"))
-_TYPES = {"HOUSEHOLDER": pa.bool_(), "TABTRACTCE": pa.int32()}  # the others have at most four digits
+_TYPES = {
+    "HOUSEHOLDER": pa.bool_(),
+    "TABTRACTCE": pa.int32(),
+}  # the others have at most four digits
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +66,9 @@ class _Cef:
     geography: CefGeography
 
 
-def blocks_with_units(data: Path, out: Path, confidential_log: Path | None = None) -> tuple[Finding, ...]:
+def blocks_with_units(
+    data: Path, out: Path, confidential_log: Path | None = None
+) -> tuple[Finding, ...]:
     """Write every block of the GRF-C and whether it has a unit; return the warnings.
 
     The list is public only if the numbers of units are: docs/privacy.md#blocks-with-units. Raises
@@ -88,7 +98,10 @@ def convert_cef(
     """
     out = whole_path(out)
     refused = output_findings(out, paths_read(data), overwrite=overwrite, earlier=_EARLIER)
-    with _guarded(data, refused, confidential_log) as (cef, log), whole_output(out, overwrite=overwrite) as new:
+    with (
+        _guarded(data, refused, confidential_log) as (cef, log),
+        whole_output(out, overwrite=overwrite) as new,
+    ):
         findings: list[Finding] = []
         written = {PERSON_RECORD.table: 0, HOUSEHOLD_RECORD.table: 0}
         progress.step("Converting the states", len(cef.files.states))
@@ -176,7 +189,9 @@ def _batch(records: CefRecords, columns: tuple[str, ...], oids: BlockOids) -> pa
     arrays = []
     for field in schema:
         is_null = numbers[field.name] == 0 if field.name in RACE_COLUMNS[1:] else None
-        arrays.append(pa.array(numbers[field.name].astype(field.type.to_pandas_dtype()), mask=is_null))
+        arrays.append(
+            pa.array(numbers[field.name].astype(field.type.to_pandas_dtype()), mask=is_null)
+        )
     return pa.record_batch(arrays, schema=schema)
 
 
@@ -199,5 +214,7 @@ def _write_text(table: pa.Table, path: Path) -> None:
     path.touch(mode=0o600)
     with path.open("wb") as file:
         file.write(SEPARATOR.join(table.column_names).encode() + b"\n")
-        options = pa.csv.WriteOptions(include_header=False, delimiter=SEPARATOR, quoting_style="none")
+        options = pa.csv.WriteOptions(
+            include_header=False, delimiter=SEPARATOR, quoting_style="none"
+        )
         pa.csv.write_csv(table, file, options)

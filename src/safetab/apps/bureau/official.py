@@ -14,7 +14,14 @@ import numpy as np
 from safetab.apps.bureau.official_files import read_official_files
 from safetab.core.privacy.output_status import OutputStatus, gravest
 from safetab.foundation.failures import refusals_as_run_failed
-from safetab.foundation.findings import Checked, Finding, FindingsOf, InvalidInput, require_none, shortened
+from safetab.foundation.findings import (
+    Checked,
+    Finding,
+    FindingsOf,
+    InvalidInput,
+    require_none,
+    shortened,
+)
 from safetab.inputs.bureau.grfc import read_geography_at
 from safetab.inputs.configuration import product_asked_for, read_config
 from safetab.inputs.planner import PublicFiles, plan_of
@@ -32,7 +39,12 @@ from safetab.release.files.coterminous import sets_of_passes
 from safetab.release.files.official import groups as official_groups
 from safetab.release.files.official.groups import FamilyTables, OfficialGroups
 from safetab.release.files.official.numbers import sets_by_numbers
-from safetab.release.files.official.write_official import ORIGIN_FILE, OfficialRelease, OfficialSummary, write_official
+from safetab.release.files.official.write_official import (
+    ORIGIN_FILE,
+    OfficialRelease,
+    OfficialSummary,
+    write_official,
+)
 from safetab.release.files.release_options import CoterminousOptions, confidence_of
 from safetab.release.files.release_universe import Universe
 from safetab.release.outputs.manifest import hashes_of
@@ -71,7 +83,9 @@ def read_official_release(
         return summary, findings
 
 
-def _read(files: Sequence[Path], request: OfficialRequest) -> tuple[OfficialRelease, tuple[Finding, ...]]:
+def _read(
+    files: Sequence[Path], request: OfficialRequest
+) -> tuple[OfficialRelease, tuple[Finding, ...]]:
     """The release that the files make, and all warnings."""
     command = FindingsOf("the command")
     confidence = confidence_of(request.confidence, command)
@@ -89,18 +103,30 @@ def _read(files: Sequence[Path], request: OfficialRequest) -> tuple[OfficialRele
     of_pass = None
     if geography is not None:
         number_of = config.census.part.ids.number
-        of_pass = {each: geography.of_parts(map(number_of, config.parts_of(each))) for each in passes}
-    plan = plan_of(PublicFiles(config, lists, of_pass or dict.fromkeys(passes, Areas.none(config.census)))).require()
+        of_pass = {
+            each: geography.of_parts(map(number_of, config.parts_of(each))) for each in passes
+        }
+    plan = plan_of(
+        PublicFiles(config, lists, of_pass or dict.fromkeys(passes, Areas.none(config.census)))
+    ).require()
     universe = official_groups.official_universe(plan, tables, of_pass)
     groups, findings = _groups(universe, tables, is_complete=request.is_complete)
     by_blocks = None if of_pass is None else sets_of_passes(of_pass, CoterminousOptions(), US)
     sets = sets_by_numbers(universe, groups) if by_blocks is None else by_blocks
     blocks = () if request.geography is None else table_paths_at(request.geography)
     parameters = request.parameters
-    paths = [*files, parameters / CONFIG_FILE, *list_paths(parameters), *about_path(parameters), *blocks]
+    paths = [
+        *files,
+        parameters / CONFIG_FILE,
+        *list_paths(parameters),
+        *about_path(parameters),
+        *blocks,
+    ]
     publication = read_publication(parameters).value
     if publication is None and status is OutputStatus.OFFICIAL:
-        publication = published_by_the_bureau(config.product.record.noun, [path.name for path in files])
+        publication = published_by_the_bureau(
+            config.product.record.noun, [path.name for path in files]
+        )
     read = OfficialRelease(
         plan, universe, tables, groups, sets, of_pass is not None, request.is_complete, confidence,
         hashes_of(paths), status, publication,
@@ -124,7 +150,9 @@ def published_by_the_bureau(noun: str, names: Iterable[str]) -> Publication:
     return Publication(_PUBLISHED_AS.format(_FILE_OF_RECORDS[noun]), "U.S. Census Bureau", year)
 
 
-def _inputs(files: Sequence[Path], request: OfficialRequest, command: FindingsOf) -> Checked[_PublicInputs]:
+def _inputs(
+    files: Sequence[Path], request: OfficialRequest, command: FindingsOf
+) -> Checked[_PublicInputs]:
     """All inputs, or every problem with them."""
     config, lists = read_config(request.parameters), read_public_lists(request.parameters)
     geography: Checked[Areas] = Checked(None, ())
@@ -134,13 +162,19 @@ def _inputs(files: Sequence[Path], request: OfficialRequest, command: FindingsOf
     tables = read_official_files(files, product)
     publication = read_publication(request.parameters)
     if config.value is not None and not config.value.allow_negative_counts:
-        message = "false: numbers below 0 were raised to 0, so the noise of the others is not known."
-        command.error("allow_negative_counts", f"{message} Give the parameters of the published tables.")
+        message = (
+            "false: numbers below 0 were raised to 0, so the noise of the others is not known."
+        )
+        command.error(
+            "allow_negative_counts", f"{message} Give the parameters of the published tables."
+        )
     if request.is_complete and tables.value is not None:
         read = {table_id for file in tables.value.files for table_id in file.table_ids}
         missing = [table_id for table_id in product.table_ids if table_id not in read]
         if missing:
-            message = f"no file has {shortened(missing)}. Give the files of all tables, or leave it out."
+            message = (
+                f"no file has {shortened(missing)}. Give the files of all tables, or leave it out."
+            )
             command.error("--complete", message, is_of_files=True)
     found = config.findings + lists.findings + publication.findings
     found += geography.findings + tables.findings + command.findings
@@ -159,7 +193,9 @@ def _groups(
     warnings: Counter[str] = Counter()
     groups: list[OfficialGroups] = []
     total_only = np.zeros(CODES, dtype=np.bool_)
-    codes = [int(iteration.code) for iteration in universe.lists.iterations if iteration.is_total_only]
+    codes = [
+        int(iteration.code) for iteration in universe.lists.iterations if iteration.is_total_only
+    ]
     total_only[codes] = universe.product.has_total_only
     for family in universe.product.families:
         of_family = FamilyTables(family, tables.tables, total_only, is_complete=is_complete)

@@ -21,7 +21,14 @@ from safetab.inputs.readers.delimited import NAME_RULE, RowProblems
 from safetab.model.census.area_levels import AreaLevel
 from safetab.model.products.all_products import line_named, lines_of_tables
 from safetab.model.products.product import Product
-from safetab.model.us.official_tables import CODES, LEVELS, Cell, OfficialFile, OfficialTable, OfficialTables
+from safetab.model.us.official_tables import (
+    CODES,
+    LEVELS,
+    Cell,
+    OfficialFile,
+    OfficialTable,
+    OfficialTables,
+)
 
 _NUMBER = "^-?[0-9]{1,15}$"
 _WITHHELD_TEXTS = ("X", "(X)", "-888888888")
@@ -64,7 +71,11 @@ class _Reader:
         try:
             opened = open_official(path)
             tables = self._tables_of(opened.variables, findings)
-            rows = sum(self._add(part, opened, tables, wrong) for part in opened.parts) if tables else 0
+            rows = (
+                sum(self._add(part, opened, tables, wrong) for part in opened.parts)
+                if tables
+                else 0
+            )
             self._files.append(OfficialFile(path.name, opened.form, tuple(tables), rows))
         except UnreadableFile as problem:
             findings.error("", str(problem))
@@ -78,43 +89,71 @@ class _Reader:
         for table_id, parts in self._parts.items():
             merged = _merged(OfficialTable.concat(parts))
             if merged is None:
-                findings.error(table_id, "some groups have different numbers in different rows. Keep one version.")
+                findings.error(
+                    table_id,
+                    "some groups have different numbers in different rows. Keep one version.",
+                )
             elif len(merged):
                 tables[table_id] = merged
-        if not tables and not any(finding.is_error for finding in (*self._findings, *findings.findings)):
+        if not tables and not any(
+            finding.is_error for finding in (*self._findings, *findings.findings)
+        ):
             findings.error("", "they contain no numbers.")
         found = (*self._findings, *findings.findings)
         if any(finding.is_error for finding in found):
             return Checked(None, found)
         left_out = dict(sorted(self._left_out.items()))
-        read = (tables, self._names, self._labels, tuple(self._files), left_out, tuple(sorted(self._statuses)))
+        read = (
+            tables,
+            self._names,
+            self._labels,
+            tuple(self._files),
+            left_out,
+            tuple(sorted(self._statuses)),
+        )
         return Checked(OfficialTables(*read), found)
 
-    def _tables_of(self, variables: Iterable[str], findings: FindingsOf) -> Mapping[str, Sequence[str]]:
+    def _tables_of(
+        self, variables: Iterable[str], findings: FindingsOf
+    ) -> Mapping[str, Sequence[str]]:
         """The columns of numbers of each table."""
         known = ", ".join(self._lines)
         tables: dict[str, list[str]] = {}
         for variable in variables:
             table_id, line = line_named(variable) or ("", 0)
             if table_id not in self._lines:
-                findings.error(variable, f"is not a column of {self._product.name}, which has {known}.")
+                findings.error(
+                    variable, f"is not a column of {self._product.name}, which has {known}."
+                )
             elif not 1 <= line <= self._lines[table_id]:
                 findings.error(variable, f"{table_id} has {self._lines[table_id]} lines.")
             else:
                 tables.setdefault(table_id, []).append(variable)
         if not tables and not findings.has_errors:
-            findings.error("", f"it has no column of numbers, such as T01001_001N. The tables are {known}.")
+            findings.error(
+                "", f"it has no column of numbers, such as T01001_001N. The tables are {known}."
+            )
         return {} if findings.has_errors else tables
 
     def _add(
-        self, part: TextColumns, opened: OpenedFile, tables: Mapping[str, Sequence[str]], wrong: RowProblems
+        self,
+        part: TextColumns,
+        opened: OpenedFile,
+        tables: Mapping[str, Sequence[str]],
+        wrong: RowProblems,
     ) -> int:
         """Add the rows of a part to the tables and return how many there were."""
-        for column, texts in (("NAME", part.name), ("POPGROUP", part.popgroup), ("POPGROUP_LABEL", part.label)):
+        for column, texts in (
+            ("NAME", part.name),
+            ("POPGROUP", part.popgroup),
+            ("POPGROUP_LABEL", part.label),
+        ):
             _check_printable(column, texts, part, wrong)
         if part.status is not None:
             distinct, position = _distinct(part.status)
-            strange = [n for n, text in enumerate(distinct) if status_that_forbids_named(text) is None]
+            strange = [
+                n for n, text in enumerate(distinct) if status_that_forbids_named(text) is None
+            ]
             rows = part.rows_where(np.isin(position, strange))
             wrong.add_places(STATUS_COLUMN, "is not a known status. Get the file again", rows)
             self._statuses.update(distinct)
@@ -132,22 +171,37 @@ class _Reader:
             self._parts.setdefault(table_id, []).append(table.take(is_given))
         return len(level)
 
-    def _areas(self, part: TextColumns, opened: OpenedFile, wrong: RowProblems) -> tuple[_Numbers, _Numbers]:
+    def _areas(
+        self, part: TextColumns, opened: OpenedFile, wrong: RowProblems
+    ) -> tuple[_Numbers, _Numbers]:
         """The level and entity of each row, or -1 for an area that is not tabulated."""
         distinct, position = _distinct(part.geography)
         areas = [opened.area_of(text) for text in distinct]
-        strange = [n for n, text in enumerate(distinct) if areas[n] is None and not opened.is_geography(text)]
-        wrong.add_places("GEO_ID", "does not name an area", part.rows_where(np.isin(position, strange)))
+        strange = [
+            n
+            for n, text in enumerate(distinct)
+            if areas[n] is None and not opened.is_geography(text)
+        ]
+        wrong.add_places(
+            "GEO_ID", "does not name an area", part.rows_where(np.isin(position, strange))
+        )
         rows_of = np.bincount(position, minlength=len(distinct)).tolist()
         for n, text in enumerate(distinct):
             if areas[n] is None and n not in strange:
-                self._left_out[f"areas of summary level {text[:3]}, component {text[5:7]}"] += rows_of[n]
+                self._left_out[f"areas of summary level {text[:3]}, component {text[5:7]}"] += (
+                    rows_of[n]
+                )
         for n, name in _first_texts(part.name, position):
             area = areas[n]
             if area is not None and name:
                 self._names.setdefault(area, name)
-        level = np.array([_NOT_KNOWN if area is None else LEVELS.index(area[0]) for area in areas], dtype=np.int64)
-        entity = np.array([_NOT_KNOWN if area is None else area[1] for area in areas], dtype=np.int64)
+        level = np.array(
+            [_NOT_KNOWN if area is None else LEVELS.index(area[0]) for area in areas],
+            dtype=np.int64,
+        )
+        entity = np.array(
+            [_NOT_KNOWN if area is None else area[1] for area in areas], dtype=np.int64
+        )
         return level[position], entity[position]
 
     def _codes(self, part: TextColumns, wrong: RowProblems) -> NDArray[np.int64]:
@@ -172,7 +226,9 @@ def _distinct(column: pa.Array) -> tuple[list[str], NDArray[np.int64]]:
     return texts.dictionary.to_pylist(), texts.indices.to_numpy().astype(np.int64)
 
 
-def _check_printable(column: str, texts: pa.Array | None, part: TextColumns, wrong: RowProblems) -> None:
+def _check_printable(
+    column: str, texts: pa.Array | None, part: TextColumns, wrong: RowProblems
+) -> None:
     """Report texts with characters that could steer a terminal or turn the direction of reading.
 
     Names are shown and written unchanged.
@@ -192,7 +248,9 @@ def _first_texts(column: pa.Array | None, position: NDArray[np.int64]) -> list[t
     return [(n, text) for n, text in zip(numbers.tolist(), texts, strict=True) if text]
 
 
-def _numbers_of(variable: str, part: TextColumns, wrong: RowProblems) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
+def _numbers_of(
+    variable: str, part: TextColumns, wrong: RowProblems
+) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
     """The counts of a column, and whether each is a number, withheld or not given."""
     text, annotation = part.numbers[variable]
     text = pc.utf8_trim_whitespace(pc.fill_null(text, ""))

@@ -41,11 +41,15 @@ def _geo_ids_of_rows(header: Sequence[str], rows: Sequence[Sequence[str | None]]
     It is made from columns such as state and county. Raises UnreadableFile if the columns do not
     name an area.
     """
-    given = {name for name in header if name == name.lower()}  # names of other columns are in capitals
+    given = {
+        name for name in header if name == name.lower()
+    }  # names of other columns are in capitals
     kind = next((kind for kind, columns in _COLUMNS.items() if set(columns) == given), None)
     if kind is None:
         named = ", ".join(sorted(given)) or "no column"
-        raise UnreadableFile(f"areas are named by {named}, which is not understood. Ask the API for GEO_ID too.")
+        raise UnreadableFile(
+            f"areas are named by {named}, which is not understood. Ask the API for GEO_ID too."
+        )
     positions = [header.index(name) for name in _COLUMNS[kind]]
     prefix = f"{kind.summary_level}0000US"
     if kind == NATION:
@@ -69,7 +73,9 @@ class TextColumns:
     popgroup: pa.Array
     name: pa.Array | None
     label: pa.Array | None
-    numbers: dict[str, tuple[pa.Array, pa.Array | None]]  # by variable: the number, and its annotation
+    numbers: dict[
+        str, tuple[pa.Array, pa.Array | None]
+    ]  # by variable: the number, and its annotation
     status: pa.Array | None  # a status that forbids a release
 
     def rows_where(self, is_chosen: NDArray[np.bool_]) -> list[int]:
@@ -116,7 +122,9 @@ def _start_of(path: Path) -> str:
     """The beginning of a file, with at least its first two lines."""
     try:
         if not path.is_file():
-            raise UnreadableFile(f"{path} is not a regular file." if path.exists() else f"{path} does not exist.")
+            raise UnreadableFile(
+                f"{path} is not a regular file." if path.exists() else f"{path} does not exist."
+            )
         with path.open("rb") as file:
             start = file.read(1 << 16)
     except OSError as error:
@@ -135,14 +143,26 @@ def _csv_file(path: Path, header: Sequence[str], *, is_labelled: bool) -> Opened
     return OpenedFile("data.census.gov", variables, parts(), area_of_geo_id, is_geo_id)
 
 
-def _named_columns(columns: dict[str, pa.Array], variables: Sequence[str], line: int) -> TextColumns:
+def _named_columns(
+    columns: dict[str, pa.Array], variables: Sequence[str], line: int
+) -> TextColumns:
     numbers = {name: (columns[name], columns.get(annotation_of(name))) for name in variables}
     name = plain_texts(columns["NAME"]) if "NAME" in columns else None
     label = plain_texts(columns["POPGROUP_LABEL"]) if "POPGROUP_LABEL" in columns else None
-    return TextColumns(line, columns["GEO_ID"], columns["POPGROUP"], name, label, numbers, columns.get(STATUS_COLUMN))
+    return TextColumns(
+        line,
+        columns["GEO_ID"],
+        columns["POPGROUP"],
+        name,
+        label,
+        numbers,
+        columns.get(STATUS_COLUMN),
+    )
 
 
-def _csv_parts(path: Path, header: Sequence[str], skipped: int, encoding: str) -> Iterator[tuple[int, _Arrays]]:
+def _csv_parts(
+    path: Path, header: Sequence[str], skipped: int, encoding: str
+) -> Iterator[tuple[int, _Arrays]]:
     """The first line number of each part, and its columns. If columns share a name, the first counts."""
     positions = [str(position) for position in range(len(header))]
     first = {name: str(position) for position, name in reversed(list(enumerate(header)))}
@@ -150,7 +170,9 @@ def _csv_parts(path: Path, header: Sequence[str], skipped: int, encoding: str) -
         with pa.csv.open_csv(
             path,
             pa.csv.ReadOptions(column_names=positions, skip_rows=skipped, encoding=encoding),
-            convert_options=pa.csv.ConvertOptions(column_types=dict.fromkeys(positions, pa.string())),
+            convert_options=pa.csv.ConvertOptions(
+                column_types=dict.fromkeys(positions, pa.string())
+            ),
         ) as reader:
             line = skipped + 1
             for batch in reader:
@@ -158,7 +180,9 @@ def _csv_parts(path: Path, header: Sequence[str], skipped: int, encoding: str) -
                 line += len(batch)
     except pa.ArrowInvalid as error:
         if "Empty CSV file" not in str(error):
-            problem = "a row has more or fewer fields than the header, or its text does not fit the form"
+            problem = (
+                "a row has more or fewer fields than the header, or its text does not fit the form"
+            )
             raise UnreadableFile(f"{problem}. Get it again.") from None
     except OSError as error:
         raise_if_the_machine_failed(error)
@@ -168,9 +192,13 @@ def _csv_parts(path: Path, header: Sequence[str], skipped: int, encoding: str) -
 def _bulk_file(path: Path, header: Sequence[str]) -> OpenedFile:
     def parts() -> Iterator[TextColumns]:
         for line, columns in _csv_parts(path, header, 1, "latin1"):
-            geography = pc.binary_join_element_wise(columns["REGION_TYPE"], columns["REGION_ID"], _BETWEEN)
+            geography = pc.binary_join_element_wise(
+                columns["REGION_TYPE"], columns["REGION_ID"], _BETWEEN
+            )
             numbers = {_BULK_VARIABLE: (columns["COUNT"], columns["ANN"])}
-            yield TextColumns(line, geography, columns["ITERID"], None, None, numbers, columns.get(STATUS_COLUMN))
+            yield TextColumns(
+                line, geography, columns["ITERID"], None, None, numbers, columns.get(STATUS_COLUMN)
+            )
 
     def is_geography(text: str) -> bool:
         return _bulk_area(text) is not None
@@ -194,7 +222,9 @@ def _json_file(path: Path) -> OpenedFile:
             for position, name in reversed(list(enumerate(header)))
         }
     except UnicodeEncodeError:
-        raise UnreadableFile("a text has half a character (a lone surrogate). Get it again.") from None
+        raise UnreadableFile(
+            "a text has half a character (a lone surrogate). Get it again."
+        ) from None
     variables = tuple(dict.fromkeys(name for name in header if line_named(name)))
     if "POPGROUP" not in columns:
         raise UnreadableFile("it has no column POPGROUP. Ask the API for POPGROUP too.")
@@ -210,12 +240,20 @@ def _json_rows(path: Path) -> tuple[list[str], list[list[str | None]]]:
         content = json.loads(read_text(path))
     except (ValueError, RecursionError):
         raise UnreadableFile("it begins like JSON but is not valid JSON. Get it again.") from None
-    if not (isinstance(content, list) and content and all(isinstance(row, list) for row in content)):
+    if not (
+        isinstance(content, list) and content and all(isinstance(row, list) for row in content)
+    ):
         form = "a list of rows with the column names first"
         raise UnreadableFile(f"it is not an answer of the Census API, which is {form}.")
     header, *rows = content
-    if not all(isinstance(name, str) for name in header) or any(len(row) != len(header) for row in rows):
+    if not all(isinstance(name, str) for name in header) or any(
+        len(row) != len(header) for row in rows
+    ):
         raise UnreadableFile("a row has more or fewer fields than the header. Get it again.")
-    if any(not isinstance(value, str | int | None) or isinstance(value, bool) for row in rows for value in row):
+    if any(
+        not isinstance(value, str | int | None) or isinstance(value, bool)
+        for row in rows
+        for value in row
+    ):
         raise UnreadableFile("a value is neither a text, a whole number nor null. Get it again.")
     return header, [[None if value is None else str(value) for value in row] for row in rows]

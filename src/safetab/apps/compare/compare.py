@@ -11,13 +11,35 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from safetab.apps.compare.attacks.arithmetic import SplitGroups, averaging, averaging_example, differencing
-from safetab.apps.compare.attacks.attack import CHECK_OF_SAFETAB, LARGE_SCALE, baseline, controls, exposure, findings
-from safetab.apps.compare.attacks.membership import membership, membership_bound, membership_of_safetab
+from safetab.apps.compare.attacks.arithmetic import (
+    SplitGroups,
+    averaging,
+    averaging_example,
+    differencing,
+)
+from safetab.apps.compare.attacks.attack import (
+    CHECK_OF_SAFETAB,
+    LARGE_SCALE,
+    baseline,
+    controls,
+    exposure,
+    findings,
+)
+from safetab.apps.compare.attacks.membership import (
+    membership,
+    membership_bound,
+    membership_of_safetab,
+)
 from safetab.apps.compare.examples import add_examples, shown_numbers
 from safetab.apps.compare.measures.utility import key_of_seed, utility
 from safetab.apps.compare.pages.words import text
-from safetab.apps.compare.protections.protection import Known, Protection, Publication, RecordStep, told_once
+from safetab.apps.compare.protections.protection import (
+    Known,
+    Protection,
+    Publication,
+    RecordStep,
+    told_once,
+)
 from safetab.apps.compare.protections.safetab_runs import safetab_publication
 from safetab.apps.compare.protections.steps import publish, windows_of
 from safetab.apps.compare.results import Compared, Comparison, Exposure, WorkedExample, added
@@ -55,17 +77,27 @@ class _Protected:
 
     def publication(self, counted: CountedArea, seed: int) -> Publication:
         """The first draw in one attacked area: the published numbers, and what they tell."""
-        protection, systems, records = self.protection, counted.area.systems, self.protection.records
+        protection, systems, records = (
+            self.protection,
+            counted.area.systems,
+            self.protection.records,
+        )
         if protection.is_safetab:
             return _safetab_publication(self.world, seed, counted.area)
-        swapped = None if self.swapped is None else counted.recounted(self.swapped.people_of(counted.chosen))
+        swapped = (
+            None
+            if self.swapped is None
+            else counted.recounted(self.swapped.people_of(counted.chosen))
+        )
         exact = swapped or [system.exact for system in systems]
         leaving = 0.0 if records is None else self._leaving(records, counted)
         tables, windows = [], []
         for place, (system, counts) in enumerate(zip(systems, exact, strict=True)):
             known = Known.of(system)
             published = publish(protection, counts, np.random.default_rng([seed, place]))
-            found = windows_of(protection, published, known if swapped is None else known.of_changed_records)
+            found = windows_of(
+                protection, published, known if swapped is None else known.of_changed_records
+            )
             found = told_once(found, system.rows) if protection.repeats_errors else found
             if records is not None:
                 found = records.windows(found, known, leaving, system.leaves)
@@ -79,7 +111,9 @@ class _Protected:
         return records.leaving_share(
             self.world.inputs.files.geography_of_pass[level.tabulation_pass],
             census.kinds,
-            lambda kind: self.world.engine.records_of_areas(census.level_of(level.tabulation_pass, kind)),
+            lambda kind: self.world.engine.records_of_areas(
+                census.level_of(level.tabulation_pass, kind)
+            ),
             (level.kind, counted.chosen.entity),
         )
 
@@ -90,12 +124,18 @@ class _Protected:
             return None
         areas = self.world.inputs.files.geography_of_pass[counted.chosen.level.tabulation_pass]
         kept = records.kinds_nobody_leaves(areas, census.kinds)
-        return {place for place, label in enumerate(counted.area.levels) if census.area_level(label).kind in kept}
+        return {
+            place
+            for place, label in enumerate(counted.area.levels)
+            if census.area_level(label).kind in kept
+        }
 
 
 def _safetab_publication(world: World, seed: int, area: AttackedArea) -> Publication:
     """What the first run of SafeTab publishes of an area."""
-    return safetab_publication(area, world.inputs.plan, world.census.known, bits_of_run(0, key_of_seed(seed)))
+    return safetab_publication(
+        area, world.inputs.plan, world.census.known, bits_of_run(0, key_of_seed(seed))
+    )
 
 
 _Split = tuple[SplitGroups, Sequence[tuple[int, int, int]]]
@@ -108,8 +148,11 @@ def _split_totals(counted: CountedArea, seed: int) -> _Split:
     places = [
         (place, number, of)
         for place, system in enumerate(area.systems)
-        for number, of in zip(system.totals.tolist(), system.areas[system.totals].tolist(), strict=True)
-        if area.areas[of].level == area.smallest and _LEAST_PEOPLE <= system.exact.counts[number] <= _MOST_PEOPLE
+        for number, of in zip(
+            system.totals.tolist(), system.areas[system.totals].tolist(), strict=True
+        )
+        if area.areas[of].level == area.smallest
+        and _LEAST_PEOPLE <= system.exact.counts[number] <= _MOST_PEOPLE
     ]
     which = np.sort(np.random.default_rng([seed, 5]).permutation(len(places))[:_MOST_GROUPS])
     places = [places[each] for each in which.tolist()]
@@ -144,7 +187,11 @@ class ComparisonSummary(Result):
 
 
 def compare_files(
-    parameters: Path, data: Path, out: Path, request: CompareRequest, progress: Progress | None = None
+    parameters: Path,
+    data: Path,
+    out: Path,
+    request: CompareRequest,
+    progress: Progress | None = None,
 ) -> ComparisonSummary:
     """Compare protections on one synthetic census and write the page and its numbers: all of it, or nothing.
 
@@ -156,9 +203,16 @@ def compare_files(
     out = whole_path(out)
     protections, left_out = checked_protections(parameters, data, out, request)
     threads = guards.pyarrow_threads(request.options.threads)
-    with guards.os_errors_as_run_failed(), guards.findings_logged(None), guards.own_errors_logged(None), threads:
+    with (
+        guards.os_errors_as_run_failed(),
+        guards.findings_logged(None),
+        guards.own_errors_logged(None),
+        threads,
+    ):
         with counted_world(parameters, data, request, progress) as world:
-            comparison = Comparing(parameters, data, world, request, progress).comparison(protections, left_out)
+            comparison = Comparing(parameters, data, world, request, progress).comparison(
+                protections, left_out
+            )
         progress.step("Writing the page", 1)
         write_comparison(out, comparison, request)
         progress.advance()
@@ -169,7 +223,14 @@ def compare_files(
 class Comparing:
     """Compares protections of one world; the seed decides every draw."""
 
-    def __init__(self, parameters: Path, data: Path, world: World, request: CompareRequest, progress: Progress) -> None:
+    def __init__(
+        self,
+        parameters: Path,
+        data: Path,
+        world: World,
+        request: CompareRequest,
+        progress: Progress,
+    ) -> None:
         self._parameters, self._data = parameters, data
         self._world, self._request, self._progress = world, request, progress
         self._areas = world.areas(request)
@@ -178,13 +239,17 @@ class Comparing:
         self._splits = [_split_totals(counted, request.seed) for counted in self._areas]
         self._examples = dict[str, WorkedExample]()
 
-    def comparison(self, protections: Sequence[Protection], left_out: Mapping[str, str]) -> Comparison:
+    def comparison(
+        self, protections: Sequence[Protection], left_out: Mapping[str, str]
+    ) -> Comparison:
         """Everything that the page shows; it also says which protections were left out already, and why."""
         for spec, reason in left_out.items():
             self._left_out.setdefault(reason, []).append(spec)
         seed, progress = self._request.seed, self._progress
         progress.step("Attacking without the tables", 1)
-        without = [baseline(counted.area, seed, self._request.options.threads) for counted in self._areas]
+        without = [
+            baseline(counted.area, seed, self._request.options.threads) for counted in self._areas
+        ]
         progress.advance()
         progress.step("Comparing protections", len(protections))
         compared = list[Compared]()
@@ -192,17 +257,31 @@ class Comparing:
             compared += self._compared(protection)
             progress.advance()
         progress.step("Checking the attack itself", 1)
-        exposures = {each.protection.spec: each.exposure for each in compared if each.exposure is not None}
+        exposures = {
+            each.protection.spec: each.exposure for each in compared if each.exposure is not None
+        }
         has_safetab = self._areas and any(each.protection.is_safetab for each in compared)
         large = None
         with suppress(InvalidInput):  # such budgets may be out of range
-            large = partial(_safetab_publication, self._world.scaled(LARGE_SCALE), seed) if has_safetab else None
+            large = (
+                partial(_safetab_publication, self._world.scaled(LARGE_SCALE), seed)
+                if has_safetab
+                else None
+            )
         checks = controls(self._areas[0].area, seed, exposures, large) if self._areas else ()
         progress.advance()
-        proven_by = " or ".join(dict.fromkeys(each.proven_by for each in exposures.values() if each.proven_by))
+        proven_by = " or ".join(
+            dict.fromkeys(each.proven_by for each in exposures.values() if each.proven_by)
+        )
         facts = self._world.facts(self._areas, self._request)
-        shown_area, shown = shown_numbers(self._areas[0].area, self._printed) if self._areas else ("", ())
-        unfinished = [f"{spec}: {sentence}" for spec, each in exposures.items() for sentence in each.not_finished]
+        shown_area, shown = (
+            shown_numbers(self._areas[0].area, self._printed) if self._areas else ("", ())
+        )
+        unfinished = [
+            f"{spec}: {sentence}"
+            for spec, each in exposures.items()
+            for sentence in each.not_finished
+        ]
         if self._areas and not self._areas[0].area.uniques:
             unfinished.append(text("nobody_alone", area=self._areas[0].area.name))
         elif has_safetab and not any(check.name == CHECK_OF_SAFETAB for check in checks):
@@ -231,9 +310,14 @@ class Comparing:
                 world, swapped = protected.world, protected.swapped
                 counts = None if swapped is None else swapped.census
                 table = utility(protection, world.census, runs=runs, seed=seed, published=counts)
-                exposed = [self._exposure(protected, *each) for each in zip(self._areas, self._splits, strict=True)]
+                exposed = [
+                    self._exposure(protected, *each)
+                    for each in zip(self._areas, self._splits, strict=True)
+                ]
                 guarantee = guarantee_of(protection, world.inputs.plan)
-                return [Compared(protection, table, added(exposed), guarantee, comes_with(protection))]
+                return [
+                    Compared(protection, table, added(exposed), guarantee, comes_with(protection))
+                ]
         except InvalidInput as invalid:
             if self._request.protections:
                 raise
@@ -245,7 +329,9 @@ class Comparing:
     def _protected(self, protection: Protection) -> Iterator[_Protected]:
         """The worlds that a protection publishes from: the true one, and another where records change."""
         if protection.parameters is not None:
-            with counted_world(protection.parameters, self._data, self._request, NoProgress()) as other:
+            with counted_world(
+                protection.parameters, self._data, self._request, NoProgress()
+            ) as other:
                 yield _Protected(protection, other, None)
         elif protection.scale is not None:
             yield _Protected(protection, self._world.scaled(protection.scale), None)
@@ -254,7 +340,9 @@ class Comparing:
         elif protection.records is not None:
             with locked_folder(self._request.options.temporary_folder, TEMPORARY_PREFIX) as place:
                 inputs = self._world.inputs
-                data = protection.records.changed_data(self._data, place, inputs, self._request.seed)
+                data = protection.records.changed_data(
+                    self._data, place, inputs, self._request.seed
+                )
                 with counted_world(self._parameters, data, self._request, NoProgress()) as swapped:
                     yield _Protected(protection, self._world, swapped)
         else:
@@ -264,7 +352,9 @@ class Comparing:
         """The people whom the first draw exposes in one area, by all attacks."""
         protection, seed, area = protected.protection, self._request.seed, counted.area
         publication = protected.publication(counted, seed)
-        found = findings(area, publication, seed, self._request.time_limit, self._request.options.threads)
+        found = findings(
+            area, publication, seed, self._request.time_limit, self._request.options.threads
+        )
         exposed = exposure(area, found, seed)
         groups, places = split
         is_asked = protection.records is None and bool(places)

@@ -23,14 +23,18 @@ def _printed_number(publication: Publication, system: int, number: int) -> str:
     return "withheld" if value is np.ma.masked else f"{value:,}"
 
 
-def shown_numbers(area: AttackedArea, printed: Mapping[str, Publication]) -> tuple[str, tuple[ShownNumber, ...]]:
+def shown_numbers(
+    area: AttackedArea, printed: Mapping[str, Publication]
+) -> tuple[str, tuple[ShownNumber, ...]]:
     """Ten groups of one smallest area as each protection would print their totals, from large to small."""
     smallest = [place for place, each in enumerate(area.areas) if each.level == area.smallest]
     place = sorted(smallest, key=lambda each: area.areas[each].people)[len(smallest) // 2]
     found = [
         (int(system.exact.counts[number]), group, int(number))
         for group, system in enumerate(area.systems)
-        for number in np.flatnonzero((system.areas == place) & (system.lines == 0) & (system.exact.counts > 0))
+        for number in np.flatnonzero(
+            (system.areas == place) & (system.lines == 0) & (system.exact.counts > 0)
+        )
     ]
     found.sort(key=lambda each: -each[0])
     steps = np.unique(np.linspace(0, len(found) - 1, _SHOWN_GROUPS).astype(int)) if found else ()
@@ -62,11 +66,18 @@ def add_examples(
             found[attack] = example
 
 
-def _proven_example(area: AttackedArea, spec: str, publication: Publication) -> WorkedExample | None:
+def _proven_example(
+    area: AttackedArea, spec: str, publication: Publication
+) -> WorkedExample | None:
     """The first cell of one person that follows from other numbers, though its own number leaves it open."""
     for place, system in enumerate(area.systems if publication.can_be_proven else ()):
-        bounds, (low, high) = bounds_of(system, publication.windows[place]), window_ends(publication.windows[place])
-        is_known = (bounds.row_low == 1) & (bounds.row_high == 1) & bounds.is_consistent & (low < high)
+        bounds, (low, high) = (
+            bounds_of(system, publication.windows[place]),
+            window_ends(publication.windows[place]),
+        )
+        is_known = (
+            (bounds.row_low == 1) & (bounds.row_high == 1) & bounds.is_consistent & (low < high)
+        )
         for number in system.leaves[is_known[system.leaves]].tolist():
             around = _around(area, publication, place, number)
             steps = [
@@ -74,13 +85,18 @@ def _proven_example(area: AttackedArea, spec: str, publication: Publication) -> 
                 for each, (line, printed) in around.items()
             ]
             cell = around[number][0]
-            steps.append(f"Sums must agree in every line of every area: the only true count that fits {cell} is 1.")
+            steps.append(
+                f"Sums must agree in every line of every area: the only true count that fits {cell} is 1."
+            )
             return _example(("proven", spec), area, place, around, steps)
     return None
 
 
 def _named_example(
-    area: AttackedArea, protection: Protection, publication: Publication, findings: Sequence[Finding]
+    area: AttackedArea,
+    protection: Protection,
+    publication: Publication,
+    findings: Sequence[Finding],
 ) -> WorkedExample | None:
     """The likeliest cell of one person whose own number leaves it open, and whose error is in no other number."""
     best, at = 0.0, (0, 0)
@@ -104,14 +120,19 @@ def _named_example(
     return _example(("named", protection.spec), area, at[0], around, steps)
 
 
-def _around(area: AttackedArea, publication: Publication, place: int, number: int) -> dict[int, tuple[str, str]]:
+def _around(
+    area: AttackedArea, publication: Publication, place: int, number: int
+) -> dict[int, tuple[str, str]]:
     """What a number and those beside it in its area count, and how each is printed; the total comes last."""
     system = area.systems[place]
     same = np.flatnonzero(system.areas == system.areas[number])
     others = [each for each in same[::-1].tolist() if each != number and system.lines[each] > 0]
     total = same[system.lines[same] == 0].tolist() if system.lines[number] > 0 else []
     return {
-        each: (area.line_words[int(system.lines[each])] or "the total", _printed_number(publication, place, each))
+        each: (
+            area.line_words[int(system.lines[each])] or "the total",
+            _printed_number(publication, place, each),
+        )
         for each in (number, *others[: _MOST_LINES - 2], *total)
     }
 
@@ -133,12 +154,18 @@ def _in_larger_areas(
 
 
 def _example(
-    about: tuple[str, str], area: AttackedArea, place: int, around: Mapping[int, tuple[str, str]], steps: Sequence[str]
+    about: tuple[str, str],
+    area: AttackedArea,
+    place: int,
+    around: Mapping[int, tuple[str, str]],
+    steps: Sequence[str],
 ) -> WorkedExample:
     """The deduction of the first of these numbers of one system, beside how all of them are printed."""
     system, number = area.systems[place], next(iter(around))
     where = f"{system.name}, {area.areas[int(system.areas[number])].name}"
-    return WorkedExample(*about, where, tuple(around.values()), tuple(steps), f"{system.exact.counts[number]:,}")
+    return WorkedExample(
+        *about, where, tuple(around.values()), tuple(steps), f"{system.exact.counts[number]:,}"
+    )
 
 
 def _range(low: int, high: int) -> str:

@@ -17,7 +17,9 @@ from numpy.typing import NDArray
 
 from safetab.apps.compare.tables.exact_tables import Int64s
 
-_SECONDS_OF_A_STEP = 1e-7  # for each row and unknown, in one iteration: rough, but the same on every machine
+_SECONDS_OF_A_STEP = (
+    1e-7  # for each row and unknown, in one iteration: rough, but the same on every machine
+)
 
 
 def is_available() -> bool:
@@ -43,7 +45,9 @@ class LinearProgram:
         self.set_cost(len(self._unknowns) - 1, cost)
         return len(self._unknowns) - 1
 
-    def add_row(self, unknowns: Iterable[int], coefficients: Iterable[int], low: float, high: float) -> None:
+    def add_row(
+        self, unknowns: Iterable[int], coefficients: Iterable[int], low: float, high: float
+    ) -> None:
         """Require low <= the sum of coefficients times unknowns <= high."""
         row = self._solver.Constraint(low, high)
         for unknown, coefficient in zip(unknowns, coefficients, strict=True):
@@ -62,14 +66,18 @@ class LinearProgram:
         is_found = self._solver.Solve() == self._solver.OPTIMAL
         size = self._solver.NumVariables() + self._solver.NumConstraints()
         self.seconds += _SECONDS_OF_A_STEP * (self._solver.iterations() + 10) * size
-        return np.array([unknown.solution_value() for unknown in self._unknowns]) if is_found else None
+        return (
+            np.array([unknown.solution_value() for unknown in self._unknowns]) if is_found else None
+        )
 
 
 class _Answer(NamedTuple):
     """What the solver says of an integer program."""
 
     values: Int64s | None  # of all unknowns, or None if no solution was found
-    is_finished: bool  # False: the limit came first; without values there may be a solution all the same
+    is_finished: (
+        bool  # False: the limit came first; without values there may be a solution all the same
+    )
     seconds: float  # of work, as the solver counts it
 
 
@@ -96,7 +104,9 @@ class IntegerProgram:
         self._costs.append(cost)
         return len(self._unknowns) - 1
 
-    def add_row(self, unknowns: Iterable[int], coefficients: Iterable[int], low: int, high: int) -> None:
+    def add_row(
+        self, unknowns: Iterable[int], coefficients: Iterable[int], low: int, high: int
+    ) -> None:
         """Require low <= the sum of coefficients times unknowns <= high."""
         terms = [self._unknowns[unknown] for unknown in unknowns]
         total = self._library.LinearExpr.weighted_sum(terms, list(coefficients))
@@ -119,11 +129,20 @@ class IntegerProgram:
         solver = self._library.CpSolver()
         solver.parameters.num_workers = 1
         solver.parameters.random_seed = 1
-        solver.parameters.cp_model_probing_level = 0  # long preparation doesn't pay for many small questions
+        solver.parameters.cp_model_probing_level = (
+            0  # long preparation doesn't pay for many small questions
+        )
         solver.parameters.symmetry_level = 0
         solver.parameters.max_presolve_iterations = 1
         solver.parameters.max_deterministic_time = max(limit, 0.0)
         status = solver.status_name(solver.solve(self._model))
-        is_found, is_finished = status in {"OPTIMAL", "FEASIBLE"}, status in {"OPTIMAL", "INFEASIBLE"}
-        values = np.array([solver.value(one) for one in self._unknowns], dtype=np.int64) if is_found else None
+        is_found, is_finished = (
+            status in {"OPTIMAL", "FEASIBLE"},
+            status in {"OPTIMAL", "INFEASIBLE"},
+        )
+        values = (
+            np.array([solver.value(one) for one in self._unknowns], dtype=np.int64)
+            if is_found
+            else None
+        )
         return _Answer(values, is_finished, solver.response_proto.deterministic_time)

@@ -20,11 +20,15 @@ _BY_NAME = sorted(_PRESETS, key=lambda preset: preset["name"].casefold())
 _FAMILIES = [family for words in _WORDS for family in words.get("sweep", {}).items()]
 GROUPS: Mapping[str, str] = package_data("safetab.apps.compare", "presets.toml")["groups"]
 """The groups of presets, in words."""
-PRESETS = tuple(Protection(each["spec"], each["name"], Source(**each["source"])) for each in _BY_NAME)
+PRESETS = tuple(
+    Protection(each["spec"], each["name"], Source(**each["source"])) for each in _BY_NAME
+)
 """The name and source of every preset, by name; `checked` gives its steps. Its text is canonical."""
 GROUPS_OF: Mapping[str, Sequence[str]] = {each["spec"]: each["groups"] for each in _BY_NAME}
 """The groups that each preset is in."""
-SWEEP: Mapping[str, Sequence[str]] = dict(sorted(_FAMILIES, key=lambda family: family[0].casefold()))
+SWEEP: Mapping[str, Sequence[str]] = dict(
+    sorted(_FAMILIES, key=lambda family: family[0].casefold())
+)
 """The families of methods by name, each at five strengths from weak to strong."""
 
 
@@ -33,7 +37,11 @@ def protections_of(group: str) -> tuple[tuple[Protection, ...], Mapping[str, str
     specs = [preset.spec for preset in PRESETS if group in GROUPS_OF[preset.spec]]
     specs += [spec for family in SWEEP.values() for spec in family] if group == "sweep" else []
     made = [(spec, checked(spec, Path())) for spec in specs]
-    reasons = {spec: " ".join(finding.message for finding in each.errors) for spec, each in made if each.errors}
+    reasons = {
+        spec: " ".join(finding.message for finding in each.errors)
+        for spec, each in made
+        if each.errors
+    }
     return tuple(with_source(each.value) for _, each in made if each.value is not None), reasons
 
 
@@ -49,18 +57,26 @@ def list_text() -> str:
     for group, words in GROUPS.items():
         lines += [_filled(f"{group}: {words}"), ""]
         lines += [
-            _filled(f"{preset.name}: {preset.spec}", "  ") for preset in PRESETS if group in GROUPS_OF[preset.spec]
+            _filled(f"{preset.name}: {preset.spec}", "  ")
+            for preset in PRESETS
+            if group in GROUPS_OF[preset.spec]
         ]
         if group == "sweep":
-            lines += [_filled(f"{family}: {', '.join(specs)}", "  ") for family, specs in SWEEP.items()]
+            lines += [
+                _filled(f"{family}: {', '.join(specs)}", "  ") for family, specs in SWEEP.items()
+            ]
         lines.append("")
     lines += ["Where the presets come from", ""]
     for preset in PRESETS:
         lines.append(_filled(f"{preset.name}: {preset.spec}", "  "))
         if (source := preset.source) and source.document:
-            lines.append(_filled(f"{source.agency}; {source.years}. Source: {source.document}.", "    "))
+            lines.append(
+                _filled(f"{source.agency}; {source.years}. Source: {source.document}.", "    ")
+            )
         known = {"Published": source.published, "Assumed": source.assumed} if source else {}
-        lines += [_filled(f"{word}: {' '.join(texts)}", "    ") for word, texts in known.items() if texts] + [""]
+        lines += [
+            _filled(f"{word}: {' '.join(texts)}", "    ") for word, texts in known.items() if texts
+        ] + [""]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -70,10 +86,17 @@ def explanation(name: str) -> str:
     known |= {step: words for words in _WORDS for step in words.get("also", ())}
     if name not in known:
         raise InvalidInput.about(
-            "the command", f"There is no such method. {nearest(name, [*known])}", f"--explain {name}"
+            "the command",
+            f"There is no such method. {nearest(name, [*known])}",
+            f"--explain {name}",
         )
     method = known[name]
-    texts = [method["title"], *map(_filled, method["text"]), "Ten numbers of one group", method["example"]]
+    texts = [
+        method["title"],
+        *map(_filled, method["text"]),
+        "Ten numbers of one group",
+        method["example"],
+    ]
     return "\n\n".join([*texts, _filled(method["after"])]) + "\n"
 
 

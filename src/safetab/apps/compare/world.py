@@ -54,7 +54,9 @@ from safetab.runs.options import RunOptions, refused_options
 
 FACTS_FILE, PAGE_FILE = "protections.json", "compare.html"
 _NO_ATTACK = "none"
-_FILE_NAMES = r"compare\.html|committee\.csv|(utility|exposure)\.(csv|parquet)|protections\.json|README\.txt"
+_FILE_NAMES = (
+    r"compare\.html|committee\.csv|(utility|exposure)\.(csv|parquet)|protections\.json|README\.txt"
+)
 _EARLIER = always_named(FACTS_FILE, NamesLike(_FILE_NAMES))
 _MOST_RUNS, _MOST_SEED = 10_000, 2**63 - 1
 _TABLES = ("as-released", "every-group")
@@ -79,8 +81,12 @@ class CompareRequest:
         """A request from declared options, as the command line and Python have them."""
         values = with_defaults(COMPARE, given)
         protections, attack = (tuple(values.pop(name) or ()) for name in ("protections", "attack"))
-        own = {name: values.pop(name) for name in ("preset", "tables", "runs", "seed", "time_limit")}
-        return cls(protections, attack=attack, options=RunOptions.of(COMPARED_WITH, **values), **own)
+        own = {
+            name: values.pop(name) for name in ("preset", "tables", "runs", "seed", "time_limit")
+        }
+        return cls(
+            protections, attack=attack, options=RunOptions.of(COMPARED_WITH, **values), **own
+        )
 
     @property
     def is_sweep(self) -> bool:
@@ -97,8 +103,15 @@ def checked_protections(
     parameters: Path, data: Path, out: Path, request: CompareRequest
 ) -> tuple[tuple[Protection, ...], Mapping[str, str]]:
     """The protections asked for, and why others are left out. Raises InvalidInput with every reason not to begin."""
-    checked, options = [checked_text(text, Path()) for text in dict.fromkeys(request.protections)], request.options
-    others = [read_config(each.value.parameters) for each in checked if each.value and each.value.parameters]
+    checked, options = (
+        [checked_text(text, Path()) for text in dict.fromkeys(request.protections)],
+        request.options,
+    )
+    others = [
+        read_config(each.value.parameters)
+        for each in checked
+        if each.value and each.value.parameters
+    ]
     own = [finding for each in (*checked, *others) for finding in each.findings]
     read, kept = [parameters, *paths_read(data)], (options.temporary_folder,)
     output = output_findings(out, read, overwrite=options.overwrite, earlier=_EARLIER, kept=kept)
@@ -123,10 +136,12 @@ def _refused(data: Path, request: CompareRequest) -> tuple[Finding, ...]:
     wrong = {
         ("--runs", f"must be from 1 to {_MOST_RUNS:,}."): not 1 <= request.runs <= _MOST_RUNS,
         ("--seed", f"must be from 0 to {_MOST_SEED}."): not 0 <= request.seed <= _MOST_SEED,
-        ("--time-limit", "must be more than 0 seconds."): request.time_limit is not None and not request.time_limit > 0,
+        ("--time-limit", "must be more than 0 seconds."): request.time_limit is not None
+        and not request.time_limit > 0,
         ("--tables", f"must be {' or '.join(_TABLES)}."): request.tables not in _TABLES,
         ("--preset", f"must be one of {', '.join(GROUPS)}."): request.preset not in GROUPS,
-        ("--attack", f"{_NO_ATTACK} stands alone: give areas, or {_NO_ATTACK}."): _NO_ATTACK in request.attack
+        ("--attack", f"{_NO_ATTACK} stands alone: give areas, or {_NO_ATTACK}."): _NO_ATTACK
+        in request.attack
         and request.attacks,
     }
     for (flag, message), is_wrong in wrong.items():
@@ -149,8 +164,14 @@ class World:
         """The areas under attack, those named or the usual one. Raises InvalidInput with every one that can't be."""
         if not request.attacks:
             return ()
-        findings, config, chosen = FindingsOf("the command"), self.inputs.plan.config, list[ChosenArea]()
-        levels = [level for level in config.census.area_levels if level.tabulation_pass in config.passes]
+        findings, config, chosen = (
+            FindingsOf("the command"),
+            self.inputs.plan.config,
+            list[ChosenArea](),
+        )
+        levels = [
+            level for level in config.census.area_levels if level.tabulation_pass in config.passes
+        ]
         levels = [level for level in levels if smallest_plan(self.inputs, level) is not None]
         levels.sort(key=lambda level: len(level.kind.around))  # coarse to fine
         if not levels:
@@ -161,10 +182,16 @@ class World:
         known = [area for level in levels for area in self._areas_of(level)]
         for asked in dict.fromkeys(request.attack if levels else ()):
             wanted = asked.casefold().strip()
-            same = [area for area in known if wanted in {area.region_id.casefold(), area.name.casefold()}][:1]
+            same = [
+                area
+                for area in known
+                if wanted in {area.region_id.casefold(), area.name.casefold()}
+            ][:1]
             if not same:
                 kinds = shortened(dict.fromkeys(level.kind.nouns for level in reversed(levels)))
-                findings.error("--attack", text("no_such_area", asked=asked, kinds=kinds), is_of_files=True)
+                findings.error(
+                    "--attack", text("no_such_area", asked=asked, kinds=kinds), is_of_files=True
+                )
             chosen += same
         for area in chosen:
             people = int(self.engine.records_of_areas(area.level)[area.entity])
@@ -173,7 +200,8 @@ class World:
                 findings.error("--attack", problem, is_of_files=True)
         findings.require_no_errors()
         return tuple(
-            CountedArea(self.inputs, self.people_of(area), area, request.tables, request.seed) for area in chosen
+            CountedArea(self.inputs, self.people_of(area), area, request.tables, request.seed)
+            for area in chosen
         )
 
     def _usual_area(self, levels: Sequence[AreaLevel]) -> ChosenArea:
@@ -187,7 +215,10 @@ class World:
     def _areas_of(self, level: AreaLevel) -> list[ChosenArea]:
         """The areas of a level, with their names."""
         files, ids = self.inputs.files, level.kind.ids
-        regions = [ids.text(int(each)) for each in files.geography_of_pass[level.tabulation_pass].entities(level.kind)]
+        regions = [
+            ids.text(int(each))
+            for each in files.geography_of_pass[level.tabulation_pass].entities(level.kind)
+        ]
         named = [(files.names.get((level, region), region), region) for region in regions]
         return [ChosenArea(level, at, *each) for at, each in enumerate(named)]
 
@@ -199,7 +230,9 @@ class World:
         """The same counts with every budget times `factor`. Raises InvalidInput if such noise can't be drawn."""
         config = self.inputs.files.config
         families = tuple(
-            replace(each, budgets={level: factor * budget for level, budget in each.budgets.items()})
+            replace(
+                each, budgets={level: factor * budget for level, budget in each.budgets.items()}
+            )
             for each in config.families
         )
         return self._with(replace(config, families=families))
@@ -211,11 +244,20 @@ class World:
             raise InvalidInput.about("safetab:2020", text("not_of_2020"))
         of_2020 = production_of_2020(config.product)
         families = tuple(
-            replace(own, budgets={level: budget and other.budgets[level] for level, budget in own.budgets.items()})
+            replace(
+                own,
+                budgets={
+                    level: budget and other.budgets[level] for level, budget in own.budgets.items()
+                },
+            )
             for own, other in zip(config.families, of_2020.families, strict=True)
         )
         definition, fraction = of_2020.privacy_definition, of_2020.stage_1_fraction
-        return self._with(replace(config, families=families, privacy_definition=definition, stage_1_fraction=fraction))
+        return self._with(
+            replace(
+                config, families=families, privacy_definition=definition, stage_1_fraction=fraction
+            )
+        )
 
     def _with(self, config: RunConfig) -> World:
         files, census = replace(self.inputs.files, config=config), copy(self.census)
@@ -226,9 +268,15 @@ class World:
         """What the page calls the census and its parts."""
         config = self.inputs.plan.config
         family = config.product.families[0]
-        where = "where its true size gives one" if request.tables == "as-released" else "for every group"
+        where = (
+            "where its true size gives one"
+            if request.tables == "as-released"
+            else "for every group"
+        )
         by = f", and a {finer_table(family)} {where}" if len(family.shapes) > 1 else ""
-        smallest = [config.census.area_level(counted.area.levels[-1]).kind.nouns for counted in areas]
+        smallest = [
+            config.census.area_level(counted.area.levels[-1]).kind.nouns for counted in areas
+        ]
         return ComparedCensus(
             people=self.people,
             nouns=config.product.record.nouns,
@@ -249,12 +297,19 @@ class World:
         for level in config.census.levels_of([chosen.tabulation_pass]):
             budgets[level.geography] += config.budget_of(level)
         met = set.intersection(*(set(counted.area.levels) for counted in areas))
-        around = [one for one, budget in budgets.items() if budget and one.kind in chosen.kind.around]
+        around = [
+            one for one, budget in budgets.items() if budget and one.kind in chosen.kind.around
+        ]
         left = [one for one in around if one.label not in met]
         attacked = [one for one in around if one not in left]
         spent = share(float(sum(budgets[one] for one in left) / (sum(budgets.values()) or 1)), 0)
-        nouns = (in_sentence([f"the {one.kind.noun}" for one in some], "and") for some in (attacked, left))
-        return dict(zip(("larger_attacked", "larger_left", "spent_on_left"), (*nouns, spent), strict=True))
+        nouns = (
+            in_sentence([f"the {one.kind.noun}" for one in some], "and")
+            for some in (attacked, left)
+        )
+        return dict(
+            zip(("larger_attacked", "larger_left", "spent_on_left"), (*nouns, spent), strict=True)
+        )
 
     def facts(self, areas: Sequence[CountedArea], request: CompareRequest) -> dict[str, str]:
         """How the comparison was run."""
@@ -269,25 +324,43 @@ class World:
             "Limits": text("limits", attack=f"{limit:g} seconds" if limit else text("no_limit")),
         }
         for area, alone in ((counted.area, counted.shares_unique()) for counted in areas):
-            given = {"nouns": record.nouns, "areas": len(area.areas) - 1, "groups": len(area.systems), "alone": alone}
+            given = {
+                "nouns": record.nouns,
+                "areas": len(area.areas) - 1,
+                "groups": len(area.systems),
+                "alone": alone,
+            }
             facts[f"Area under attack: {area.name}"] = text("area_fact", area=area, **given)
         return facts
 
 
 @contextmanager
-def counted_world(parameters: Path, data: Path, request: CompareRequest, progress: Progress) -> Iterator[World]:
+def counted_world(
+    parameters: Path, data: Path, request: CompareRequest, progress: Progress
+) -> Iterator[World]:
     """Read, check and count; the engine is closed at the end. Raises InvalidInput if an input is at fault."""
     options = request.options
     checked = read_inputs(parameters, data, totals=options.totals)
     inputs = checked.require()
-    with guards.backend_of(options) as backend, checked_engine(checked, backend, progress) as (warnings, engine):
+    with (
+        guards.backend_of(options) as backend,
+        checked_engine(checked, backend, progress) as (warnings, engine),
+    ):
         if not isinstance(engine, RecordCounter):
             raise TypeError("records are counted in this process")
         config = inputs.plan.config
-        progress.step(f"Counting the {config.product.record.counted} of each {config.census.part.noun}", 1)
+        progress.step(
+            f"Counting the {config.product.record.counted} of each {config.census.part.noun}", 1
+        )
         people = sum(engine.prepare().values())
         progress.advance()
-        yield World(inputs, engine, CountedCensus(inputs, engine, progress, request.tables, options), warnings, people)
+        yield World(
+            inputs,
+            engine,
+            CountedCensus(inputs, engine, progress, request.tables, options),
+            warnings,
+            people,
+        )
 
 
 def guarantee_of(protection: Protection, plan: RunPlan) -> str:
@@ -301,7 +374,14 @@ def guarantee_of(protection: Protection, plan: RunPlan) -> str:
     if not definition.is_pure:
         own += f" (epsilon = {ceil(loss.unbounded_epsilon * 10) / 10:,.1f} at delta = {float(DELTA):g})"
     changed = membership_bound(plan, is_changed=True)
-    return text("guarantee", noun=noun, own=own, symbol=symbol, bound=f"{membership_bound(plan):.2f}", changed=changed)
+    return text(
+        "guarantee",
+        noun=noun,
+        own=own,
+        symbol=symbol,
+        bound=f"{membership_bound(plan):.2f}",
+        changed=changed,
+    )
 
 
 def comes_with(protection: Protection) -> tuple[str, ...]:
@@ -313,7 +393,9 @@ def comes_with(protection: Protection) -> tuple[str, ...]:
     if error == 0:
         known.append("exact")
     elif numbers is not None and error is not None:
-        is_secret = numbers.may_be_secret and protection.source is not None and protection.source.assumed
+        is_secret = (
+            numbers.may_be_secret and protection.source is not None and protection.source.assumed
+        )
         limit = "where the agency publishes it" if is_secret else f"{error:,}"
         known.append(f"the largest error, {limit}")
     if protection.selections or (numbers is not None and numbers.withheld_below):

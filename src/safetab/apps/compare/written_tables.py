@@ -25,7 +25,9 @@ from safetab.foundation.safe_csv import safe_texts
 from safetab.release.outputs.output_folder import whole_output
 
 _COLUMNS = ("protection", "measure", "value", "of")
-_EXPOSURE = pa.schema(zip(_COLUMNS, [pa.string(), pa.string(), pa.float64(), pa.float64()], strict=True))
+_EXPOSURE = pa.schema(
+    zip(_COLUMNS, [pa.string(), pa.string(), pa.float64(), pa.float64()], strict=True)
+)
 
 
 def write_comparison(out: Path, comparison: Comparison, request: CompareRequest) -> None:
@@ -83,8 +85,16 @@ def _facts(comparison: Comparison, request: CompareRequest) -> dict[str, object]
 
 def _exposure_table(compared: Iterable[Compared], baseline: Exposure | None) -> pa.Table:
     """The measures of every protection, then of the baseline. `of` is what the value is a part of."""
-    exposures = [*((each.protection.spec, each.exposure) for each in compared), ("baseline", baseline)]
-    rows = [(spec, *row) for spec, exposure in exposures if exposure is not None for row in _measures(exposure)]
+    exposures = [
+        *((each.protection.spec, each.exposure) for each in compared),
+        ("baseline", baseline),
+    ]
+    rows = [
+        (spec, *row)
+        for spec, exposure in exposures
+        if exposure is not None
+        for row in _measures(exposure)
+    ]
     return pa.Table.from_pylist([dict(zip(_COLUMNS, row, strict=True)) for row in rows], _EXPOSURE)
 
 
@@ -139,7 +149,9 @@ class OpenedComparison(Result):
             return table
         known = table["protection"].unique().to_pylist()
         if protection not in known:
-            raise InvalidInput.about("protection", f"{protection!r} was not compared. Compared: {', '.join(known)}.")
+            raise InvalidInput.about(
+                "protection", f"{protection!r} was not compared. Compared: {', '.join(known)}."
+            )
         return table.filter(pc.equal(table["protection"], protection))
 
 

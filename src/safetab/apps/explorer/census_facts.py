@@ -39,7 +39,9 @@ def census_facts(config: RunConfig) -> JsonObject:
             "below_short": words.below_short or words.below,
             "whole": _without_article(words.whole),
             "labels": words.example_levels or census.area_levels[0].label,
-            "group_levels": _joined((*(str(one.number) for one in groups), *(one.name for one in groups)), "or"),
+            "group_levels": _joined(
+                (*(str(one.number) for one in groups), *(one.name for one in groups)), "or"
+            ),
         },
     }
 
@@ -53,7 +55,9 @@ def threshold_unit(config: RunConfig) -> str:
     return config.specification.about.holds or config.product.record.counted
 
 
-def counts_in_words(level: PopulationGroupLevel, config: RunConfig, family: TableFamily, entities: int) -> str:
+def counts_in_words(
+    level: PopulationGroupLevel, config: RunConfig, family: TableFamily, entities: int
+) -> str:
     """What a level counts, within a sentence: such as "county counts of detailed groups".
 
     The names of a specification are quoted, since they may be any words.
@@ -61,10 +65,14 @@ def counts_in_words(level: PopulationGroupLevel, config: RunConfig, family: Tabl
     area, name = level.geography, level.iterations.name
     groups = f"{name} groups".lower()
     if config.specification is not None:
-        groups = f"“{name}”" if re.search(r"\bgroups?$", name, re.IGNORECASE) else f"“{name}” groups"
+        groups = (
+            f"“{name}”" if re.search(r"\bgroups?$", name, re.IGNORECASE) else f"“{name}” groups"
+        )
     tables = f" by {family.name}" if config.product.has_several_families else ""
     if area.kind.is_whole:
-        where = f"in the {area.kind.noun}" if config.specification is None else "for all areas together"
+        where = (
+            f"in the {area.kind.noun}" if config.specification is None else "for all areas together"
+        )
         return f"counts of {groups}{tables} {where}"
     of_pass = area.tabulation_pass
     whole = of_pass.in_sentences or of_pass.title
@@ -78,7 +86,9 @@ def fixed_choices(spec: Specification) -> JsonObject:
     """The choices of a specification that the page keeps as they are."""
     privacy, several = spec.privacy, slots_of(spec)[0].name
     return {
-        "definition": None if spec.about.reference is None else privacy.definition,  # a reference is of one definition
+        "definition": None
+        if spec.about.reference is None
+        else privacy.definition,  # a reference is of one definition
         "selector": privacy.selector,
         "negatives": privacy.negatives,
         "totals": privacy.totals,
@@ -96,9 +106,13 @@ def _title(one: Pass) -> str:
 def sentence_words(census: Census) -> dict[str, str]:
     """The words in the page's sentences, by placeholder."""
     groups, words = census.tabulated_group_levels, census.words
-    whole = next((level for level in census.area_levels if level.kind.is_whole), census.area_levels[0])
+    whole = next(
+        (level for level in census.area_levels if level.kind.is_whole), census.area_levels[0]
+    )
     passes = [one.in_sentences or _title(one) for one in census.passes]
-    examples = (f"{one.name} (such as “{one.example}”)" if one.example else one.name for one in groups)
+    examples = (
+        f"{one.name} (such as “{one.example}”)" if one.example else one.name for one in groups
+    )
     return {
         "title": words.title[:1].lower() + words.title[1:],
         "kinds": ", ".join(kind.noun for kind in census.kinds[:3]),

@@ -61,7 +61,9 @@ def page_facts(
     `source` says where the numbers of groups come from. `loaded_config` is the text of a valid
     config.json of `loaded_product`, or None to start from the presets alone.
     """
-    loaded = {} if loaded_config is None else {loaded_product.name: {"loaded config": loaded_config}}
+    loaded = (
+        {} if loaded_config is None else {loaded_product.name: {"loaded config": loaded_config}}
+    )
     return {
         "version": VERSION,
         "source": source,
@@ -71,7 +73,11 @@ def page_facts(
         "production": PRODUCTION,
         "sentences": sentence_words(production_of_2020().census),
         "products": [
-            _product(production_of_2020(product), facts, {**loaded.get(product.name, {}), **presets(product)})
+            _product(
+                production_of_2020(product),
+                facts,
+                {**loaded.get(product.name, {}), **presets(product)},
+            )
             for product in PRODUCTS
         ],
     }
@@ -91,7 +97,9 @@ def specified_page_facts(tuning: Tuning) -> JsonObject:
         "sizes": None,
         "production": None,
         "sentences": sentence_words(config.census),
-        "products": [_product(config, tuning.facts, as_they_lie) | {"specified": fixed_choices(spec)}],
+        "products": [
+            _product(config, tuning.facts, as_they_lie) | {"specified": fixed_choices(spec)}
+        ],
     }
 
 
@@ -117,15 +125,20 @@ def _product(config: RunConfig, facts: Facts, configs: Mapping[str, str]) -> Jso
         "holds_people": record.holds_people,
         "threshold_unit": threshold_unit(config),
         "has_stage_1": product.has_stage_1,
-        "selects": product.selector is not Selector.NONE and any(family.finer for family in product.families),
+        "selects": product.selector is not Selector.NONE
+        and any(family.finer for family in product.families),
         "suppresses": product.has_stage_1 and any(kind.suppresses for kind in config.census.kinds),
         "stage_1_key": shipped.stage_1_key,
         "suppression_key": shipped.suppression_key,
         "families": [_family(product, family) for family in product.families],
         "levels": [_level(TunedLevel(facts[level], config, family)) for family, level in levels],
         "reference": _reference(product),
-        "reference_in_short": PRODUCTION.split()[0] if shipped.production else getattr(product.reference, "name", None),
-        "most_that_protects": {one.spelling: loss_text(one.unit.most_that_protects) for one in PrivacyDefinition},
+        "reference_in_short": PRODUCTION.split()[0]
+        if shipped.production
+        else getattr(product.reference, "name", None),
+        "most_that_protects": {
+            one.spelling: loss_text(one.unit.most_that_protects) for one in PrivacyDefinition
+        },
         "no_protection": NO_PROTECTION,
         "presets": [{"name": name, "config": text} for name, text in configs.items()],
     }
@@ -142,7 +155,11 @@ def _title(config: RunConfig) -> str:
 def _family(product: Product, family: TableFamily) -> JsonObject:
     """How a table family is called, and its tables from coarse to fine."""
     keys = as_shipped(product).family_keys.get(family.name)
-    shapes = family.shapes if product.selector is not Selector.NONE else (family.total, *family.finer[-1:])
+    shapes = (
+        family.shapes
+        if product.selector is not Selector.NONE
+        else (family.total, *family.finer[-1:])
+    )
     return {
         "name": family.name,
         "detail": family.detail,
@@ -186,8 +203,15 @@ def _reference(product: Product) -> JsonObject | None:
 
 def _level(tuned: TunedLevel) -> JsonObject:
     """What is true of a level under any configuration of its product."""
-    sizes, level, product, family = tuned.facts, tuned.facts.level, tuned.config.product, tuned.family
-    thresholds = () if product.selector is Selector.NONE else tuned.of_family.thresholds[level].totals
+    sizes, level, product, family = (
+        tuned.facts,
+        tuned.facts.level,
+        tuned.config.product,
+        tuned.family,
+    )
+    thresholds = (
+        () if product.selector is Selector.NONE else tuned.of_family.thresholds[level].totals
+    )
     return {
         "key": level_key(level, family if product.has_several_families else None),
         "family": product.families.index(family),
@@ -217,7 +241,9 @@ def group_sizes(facts: Facts) -> JsonObject:
     levels = {level_key(level): sizes for level, sizes in facts.items()}
     return {
         "people": counted["people"],
-        "levels": {key: _sizes_of_level(counted["levels"][key], sizes) for key, sizes in levels.items()},
+        "levels": {
+            key: _sizes_of_level(counted["levels"][key], sizes) for key, sizes in levels.items()
+        },
     }
 
 
@@ -230,7 +256,10 @@ def _sizes_of_level(counted: Mapping[str, Mapping[str, Any]], sizes: LevelSizes)
     adaptive, total_only = counted["adaptive"], counted["total_only"]
     if not total_only["possible"]:
         total_only = adaptive
-    kinds = {"adaptive": (adaptive, iterations.adaptive), "total_only": (total_only, iterations.total_only)}
+    kinds = {
+        "adaptive": (adaptive, iterations.adaptive),
+        "total_only": (total_only, iterations.total_only),
+    }
     found: JsonObject = {}
     for kind, (known, number) in kinds.items():
         possible = sizes.entities * number
@@ -251,7 +280,16 @@ def _scaled(sizes: Iterable[_Pair], known: int, possible: int) -> Iterable[_Pair
             yield (size, after - before)
 
 
-_SCRIPT_FOLDERS = ("arithmetic", "elements", "session", "settings", "charts", "results", "questions", "opening")
+_SCRIPT_FOLDERS = (
+    "arithmetic",
+    "elements",
+    "session",
+    "settings",
+    "charts",
+    "results",
+    "questions",
+    "opening",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,20 +311,35 @@ def write_explorer(request: ExplorerRequest) -> tuple[Finding, ...]:
     is at fault or can't be written.
     """
     targets = [request.page] if request.workbook is None else [request.page, request.workbook]
-    refused = [finding for file in targets for finding in new_file_findings(file, overwrite=request.overwrite)]
+    refused = [
+        finding
+        for file in targets
+        for finding in new_file_findings(file, overwrite=request.overwrite)
+    ]
     if len({whole_path(file) for file in targets}) < len(targets):
-        refused.append(Finding(Severity.ERROR, "the command", "--xlsx", "is the page itself. Choose another name."))
+        refused.append(
+            Finding(
+                Severity.ERROR, "the command", "--xlsx", "is the page itself. Choose another name."
+            )
+        )
     checked = tuning_of(request.config, request.parameters, request.geography)
     if refused:
         raise InvalidInput([*refused, *checked.errors])
     tuning = checked.require()
     loaded = _loaded_config(request, tuning.config)
     if tuning.config.specification is None:
-        facts = page_facts(tuning.facts, _source(request, tuning.config.census.words), loaded, tuning.config.product)
+        facts = page_facts(
+            tuning.facts,
+            _source(request, tuning.config.census.words),
+            loaded,
+            tuning.config.product,
+        )
     else:
         facts = specified_page_facts(tuning)
     page = explorer_page(facts)
-    writers: dict[Path, Write] = {request.page: lambda file: file.write_text(page, encoding="utf-8")}
+    writers: dict[Path, Write] = {
+        request.page: lambda file: file.write_text(page, encoding="utf-8")
+    }
     if request.workbook is not None:
         _refuse_workbook_of_others(tuning.config)
         writers[request.workbook] = lambda file: write_workbook(tuning, file, loaded)
@@ -308,7 +361,9 @@ def _loaded_config(request: ExplorerRequest, config: RunConfig) -> str | None:
 def _refuse_workbook_of_others(config: RunConfig) -> None:
     """Raises InvalidInput unless the product has two stages and one table family, as the workbook's formulas need."""
     product = config.product
-    has_other_stages = product.has_several_families or product.selector is not Selector.NOISY_STAGE_1
+    has_other_stages = (
+        product.has_several_families or product.selector is not Selector.NOISY_STAGE_1
+    )
     has_formulas = config.privacy_definition in WITH_FORMULAS
     if config.specification is not None or has_other_stages or not has_formulas:
         message = "works only for SafeTab-P. Leave it out to write the page."

@@ -10,7 +10,12 @@ from pathlib import Path
 from threading import Event
 
 from safetab.apps.synthetic.cef import record_lines
-from safetab.apps.synthetic.cef.cef_files import CefStateFiles, cef_state_files, write_grf, write_reader_file
+from safetab.apps.synthetic.cef.cef_files import (
+    CefStateFiles,
+    cef_state_files,
+    write_grf,
+    write_reader_file,
+)
 from safetab.apps.synthetic.cef.record_lines import MafIds
 from safetab.apps.synthetic.files import census_files, parameter_files
 from safetab.apps.synthetic.files.census_files import CensusFormat, PersonAndHouseholdFiles
@@ -22,10 +27,19 @@ from safetab.apps.synthetic.geography.state_geography import (
     names_of_areas,
     state_geography,
 )
-from safetab.apps.synthetic.households.units import housed, vacant_in_empty_blocks, with_shared_codes
+from safetab.apps.synthetic.households.units import (
+    housed,
+    vacant_in_empty_blocks,
+    with_shared_codes,
+)
 from safetab.apps.synthetic.people import nonempty_groups
 from safetab.apps.synthetic.people.code_mix import CodeMix, code_mix_of, palettes_of
-from safetab.apps.synthetic.people.nonempty_groups import GroupMaps, NonEmptyGroups, StateGroups, StateNonEmpty
+from safetab.apps.synthetic.people.nonempty_groups import (
+    GroupMaps,
+    NonEmptyGroups,
+    StateGroups,
+    StateNonEmpty,
+)
 from safetab.apps.synthetic.people.state_people import (
     CHUNK_PEOPLE,
     MOST_RACE_CODES,
@@ -68,7 +82,9 @@ class CensusPlan:
     is_shuffled: bool
     threads: int
     has_households: bool = False
-    shared_codes: float | None = None  # the chance that a member has the householder's codes; None: as drawn
+    shared_codes: float | None = (
+        None  # the chance that a member has the householder's codes; None: as drawn
+    )
 
     @property
     def us_states(self) -> list[str]:
@@ -81,7 +97,9 @@ class CensusPlan:
         return ReaderKind.CEF if self.form is CensusFormat.CEF else ReaderKind.CSV
 
 
-def _write_census_data(folder: Path, plan: CensusPlan, progress: Progress) -> tuple[NonEmptyGroups, ...]:
+def _write_census_data(
+    folder: Path, plan: CensusPlan, progress: Progress
+) -> tuple[NonEmptyGroups, ...]:
     """Make `folder` with people, blocks and names. Return how many groups are not empty.
 
     Memory does not grow with the number of people.
@@ -90,7 +108,9 @@ def _write_census_data(folder: Path, plan: CensusPlan, progress: Progress) -> tu
         census_files.begin_census(folder, ())
         write_reader_file(folder)
     else:
-        households = [HOUSEHOLD_RECORD.table, census_files.PERSON_HOUSEHOLD] if plan.has_households else []
+        households = (
+            [HOUSEHOLD_RECORD.table, census_files.PERSON_HOUSEHOLD] if plan.has_households else []
+        )
         census_files.begin_census(folder, [GEOGRAPHY_TABLE, PERSON_RECORD.table, *households])
     chunks = sum(-(-share.people // CHUNK_PEOPLE) for share in plan.shares)
     progress.step(f"Making people, {CHUNK_PEOPLE:,} at a time", chunks)
@@ -126,7 +146,9 @@ class _StateWriter:
         """
         with ThreadPoolExecutor(self.plan.threads) as threads:
             by_size = sorted(self.plan.shares, key=lambda share: -share.people)
-            states = {threads.submit(self._write_state, share): share.state.code for share in by_size}
+            states = {
+                threads.submit(self._write_state, share): share.state.code for share in by_size
+            }
             try:
                 return {states[state]: state.result() for state in as_completed(states)}
             except BaseException:
@@ -158,7 +180,9 @@ class _StateWriter:
         which, seed = geography.share.tabulation_pass, self.plan.seed
         palettes = palettes_of(geography, self.plan.mix, seed)
         several = _SEVERAL_OF_256[which]
-        return StatePeople(geography, palettes, demographics(which, seed), several, self.plan.is_shuffled)
+        return StatePeople(
+            geography, palettes, demographics(which, seed), several, self.plan.is_shuffled
+        )
 
     def _write_households(self, geography: StateGeography, groups: StateGroups) -> None:
         """Write people in their units, then the vacant units of empty blocks."""
@@ -167,7 +191,9 @@ class _StateWriter:
         if self.plan.form is CensusFormat.CEF:
             opened = cef_state_files(self.folder, code, self.plan.mix, self.mafids[code])
         else:
-            opened = census_files.person_and_household_files(self.folder, code, self.plan.form, self.plan.mix)
+            opened = census_files.person_and_household_files(
+                self.folder, code, self.plan.form, self.plan.mix
+            )
         with opened as files:
             if geography.share.people:
                 people = self._people_of(geography)
@@ -224,7 +250,9 @@ class CensusRequest:
         if self.parameters is not None:
             given = parameter_files.read_given_parameters(self.parameters)
         elif not found:
-            lists = parameter_files.own_public_lists(self.iterations or parameter_files.ITERATIONS_OF_2020)
+            lists = parameter_files.own_public_lists(
+                self.iterations or parameter_files.ITERATIONS_OF_2020
+            )
             given = Checked((lists, MOST_RACE_CODES), ())
         found += given.findings
         if given.value is None or any(finding.is_error for finding in found):
@@ -237,7 +265,14 @@ class CensusRequest:
         """The plan of a request without errors. A CEF with lists of its own gets codes that it can hold."""
         mix = code_mix_of(lists, self.seed)
         has_households = self.households or self.form is CensusFormat.CEF
-        how = (self.seed, self.form, self.is_shuffled, self.threads, has_households, self.shared_codes)
+        how = (
+            self.seed,
+            self.form,
+            self.is_shuffled,
+            self.threads,
+            has_households,
+            self.shared_codes,
+        )
         if self.form is CensusFormat.CEF and self.parameters is None:
             lists, mix = record_lines.with_codes_of_a_cef(lists, mix)
         return CensusPlan(state_shares(self.size), lists, mix, max_race_codes, *how)
@@ -248,7 +283,9 @@ class CensusRequest:
         fewest = parameter_files.FEWEST_ITERATIONS
         most = parameter_files.MOST_ITERATIONS
         if self.iterations is not None and self.parameters is not None:
-            findings.error("--iterations", "can't be used together with --parameters. Leave out one of them.")
+            findings.error(
+                "--iterations", "can't be used together with --parameters. Leave out one of them."
+            )
         elif self.iterations is not None and not fewest <= self.iterations <= most:
             findings.error("--iterations", f"must be from {fewest} to {most:,}.")
         if self.seed < 0:
@@ -256,13 +293,23 @@ class CensusRequest:
         if not 1 <= self.threads <= _MOST_THREADS:
             findings.error("--threads", f"must be from 1 to {_MOST_THREADS}.")
         if self.households and self.form is CensusFormat.CEF:
-            findings.error("--households", "is for text and Parquet: a CEF always has households. Leave it out.")
+            findings.error(
+                "--households",
+                "is for text and Parquet: a CEF always has households. Leave it out.",
+            )
         if self.shared_codes is not None and not 0 <= self.shared_codes <= 1:
             findings.error("--shared-codes", "must be a chance from 0 to 1.")
-        elif self.shared_codes is not None and not (self.households or self.form is CensusFormat.CEF):
-            findings.error("--shared-codes", "is for people in households. Add --households, or leave it out.")
+        elif self.shared_codes is not None and not (
+            self.households or self.form is CensusFormat.CEF
+        ):
+            findings.error(
+                "--shared-codes", "is for people in households. Add --households, or leave it out."
+            )
         if self.is_shuffled and (self.households or self.form is CensusFormat.CEF):
-            findings.error("--shuffle", "tears households apart. Leave it out, or leave out --households or the CEF.")
+            findings.error(
+                "--shuffle",
+                "tears households apart. Leave it out, or leave out --households or the CEF.",
+            )
         return findings.findings
 
 
@@ -270,10 +317,15 @@ def _not_for_a_cef(plan: CensusPlan) -> tuple[Finding, ...]:
     """Findings about a plan that no CEF can hold: too many units, or codes that QSPAN can't hold."""
     findings = FindingsOf("the command")
     if not record_lines.mafids_suffice(plan.shares):
-        findings.error("--people", "are too many for a CEF: the nine digits of MAFID are not enough for their units.")
+        findings.error(
+            "--people",
+            "are too many for a CEF: the nine digits of MAFID are not enough for their units.",
+        )
     codes = record_lines.codes_no_cef_holds(plan.mix)
     if codes:
-        problem = f"no CEF can hold the ethnicity codes {shortened(codes)}: only 1000 to 8999 and 9950."
+        problem = (
+            f"no CEF can hold the ethnicity codes {shortened(codes)}: only 1000 to 8999 and 9950."
+        )
         findings.error("--parameters", problem, is_of_files=True)
     return findings.findings
 
@@ -302,5 +354,7 @@ def write_census(
     else:
         parameter_files.write_given_parameters(parameters, given, plan.us_states, plan.reader)
     if plan.has_households and product_asked_for(parameters) is SAFETAB_P:
-        parameter_files.write_household_parameters(folder / parameter_files.HOUSEHOLD_PARAMETERS, parameters)
+        parameter_files.write_household_parameters(
+            folder / parameter_files.HOUSEHOLD_PARAMETERS, parameters
+        )
     return _write_census_data(folder / "data", plan, progress)

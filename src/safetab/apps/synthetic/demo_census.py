@@ -22,12 +22,22 @@ from safetab.foundation.files import package_data
 from safetab.foundation.progress import NoProgress
 from safetab.model.census.groups import GroupList
 from safetab.model.products.bureau_columns import RACE_COLUMNS
-from safetab.model.us.us_census import COMMON, DETAILED, MAJOR, REGIONAL, SUBSTATE_ONLY, TOTAL_ONLY, US
+from safetab.model.us.us_census import (
+    COMMON,
+    DETAILED,
+    MAJOR,
+    REGIONAL,
+    SUBSTATE_ONLY,
+    TOTAL_ONLY,
+    US,
+)
 
 _FEWEST_PEOPLE = 1_000
 
 
-def write_demo_census(out: Path, people: int = 200_000, seed: int = 2020, *, has_households: bool = False) -> None:
+def write_demo_census(
+    out: Path, people: int = 200_000, seed: int = 2020, *, has_households: bool = False
+) -> None:
     """Write `out/parameters` and `out/data`. The same people and seed give the same bytes.
 
     With households, also write their records and `out/household-parameters`.
@@ -37,8 +47,12 @@ def write_demo_census(out: Path, people: int = 200_000, seed: int = 2020, *, has
     a state or Puerto Rico empty.
     """
     if people < _FEWEST_PEOPLE:
-        raise ValueError(f"{people} people are too few for six states. Ask for {_FEWEST_PEOPLE} or more.")
-    for folder in (out / name for name in ("parameters", parameter_files.HOUSEHOLD_PARAMETERS, "data")):
+        raise ValueError(
+            f"{people} people are too few for six states. Ask for {_FEWEST_PEOPLE} or more."
+        )
+    for folder in (
+        out / name for name in ("parameters", parameter_files.HOUSEHOLD_PARAMETERS, "data")
+    ):
         if folder.exists():
             raise FileExistsError(f"{folder} already exists. Choose another directory.")
     plan = replace(demo_plan(people, seed), has_households=has_households)
@@ -56,7 +70,9 @@ def demo_plan(people: int, seed: int) -> CensusPlan:
     shares = tuple(_shares(description, people))
     mix = _mix(description, races, ethnicities, code_mix_of(lists, seed))
     codes = len(RACE_COLUMNS)
-    return CensusPlan(shares, lists, mix, codes, seed, CensusFormat.TEXT, is_shuffled=False, threads=1)
+    return CensusPlan(
+        shares, lists, mix, codes, seed, CensusFormat.TEXT, is_shuffled=False, threads=1
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +91,12 @@ def _code_of(row: Sequence[Any]) -> _Code:
     """The code of one row of the description."""
     major, region, code, name, listed, *weights = row
     return _Code(
-        major, region, code, name, US.group_list(listed.lower().replace("_", " ")) if listed else None, weights
+        major,
+        region,
+        code,
+        name,
+        US.group_list(listed.lower().replace("_", " ")) if listed else None,
+        weights,
     )
 
 
@@ -102,11 +123,16 @@ def _codes_of(codes: Sequence[_Code]) -> tuple[str, ...]:
 
 def _shares(description: dict[str, Any], people: int) -> Iterator[StateShare]:
     """The shares of the states of the description, with people in proportion to their tracts."""
-    nation = {state.code: state for state in (*census_size.US_STATES_OF_2020, census_size.PUERTO_RICO_OF_2020)}
+    nation = {
+        state.code: state
+        for state in (*census_size.US_STATES_OF_2020, census_size.PUERTO_RICO_OF_2020)
+    }
     counties_of = {code: _counties_of(code, description) for code in description["states"]}
     tracts_of = [sum(county.tracts for county in counties) for counties in counties_of.values()]
     people_of = apportioned(people, np.array(tracts_of, dtype=np.int64)).tolist()
-    for (code, counties), tracts, residents in zip(counties_of.items(), tracts_of, people_of, strict=True):
+    for (code, counties), tracts, residents in zip(
+        counties_of.items(), tracts_of, people_of, strict=True
+    ):
         areas = {area.code for county in counties for area in county.aiannh_areas}
         blocks = tracts * description["blocks_of_a_tract"]
         places = sum(len(county.places) for county in counties)
@@ -121,13 +147,21 @@ def _counties_of(state: str, description: dict[str, Any]) -> tuple[GivenCounty, 
         return tuple(Stretch(*row[1:]) for row in description[kind] if row[0] == county)
 
     return tuple(
-        GivenCounty(int(county[2:]), name, tracts, stretches("places", county), stretches("aiannh_areas", county))
+        GivenCounty(
+            int(county[2:]),
+            name,
+            tracts,
+            stretches("places", county),
+            stretches("aiannh_areas", county),
+        )
         for county, name, tracts in description["counties"]
         if county.startswith(state)
     )
 
 
-def _mix(description: dict[str, Any], races: Sequence[_Code], ethnicities: Sequence[_Code], mix: CodeMix) -> CodeMix:
+def _mix(
+    description: dict[str, Any], races: Sequence[_Code], ethnicities: Sequence[_Code], mix: CodeMix
+) -> CodeMix:
     """The mix of codes of each state, given for these lists.
 
     The description gives the races of Hispanic people; a mix needs the Hispanic people of each race.

@@ -48,7 +48,15 @@ def read_boundaries(path: Path, universe: Universe) -> tuple[Shapes, int]:
         found, without_area = _shapes(features, universe)
     except UnreadableFile as unreadable:
         raise invalid(path, str(unreadable)) from None
-    except (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError, OverflowError):
+    except (
+        ValueError,
+        KeyError,
+        TypeError,
+        IndexError,
+        AttributeError,
+        RecursionError,
+        OverflowError,
+    ):
         raise invalid(path, "is not a GeoJSON FeatureCollection of polygons in degrees.") from None
     if not found:
         hint = _how_matched(features, universe.census)
@@ -64,13 +72,25 @@ def write_maps(site: Path, universe: Universe, given: Shapes) -> dict[str, objec
     """
     outlines = shipped_outlines(universe.census)
     kinds = {level.kind for level in given}
-    carried = {level: shapes for level, shapes in _carried(outlines, universe).items() if level.kind not in kinds}
+    carried = {
+        level: shapes
+        for level, shapes in _carried(outlines, universe).items()
+        if level.kind not in kinds
+    }
     backdrop = {level.label: _wider_parts(level, outlines, universe) for level in carried}
     if backdrop:
-        parts = [(region, *shape) for region, shape in outlines.items() if _is_id(region, universe.census.part)]
+        parts = [
+            (region, *shape)
+            for region, shape in outlines.items()
+            if _is_id(region, universe.census.part)
+        ]
         write_data(site, "shapes/backdrop/0", parts)
     insets = universe.census.boundary_files.insets
-    return {"shapeFiles": _write_shapes(site, carried | dict(given)), "backdrop": backdrop, "insets": insets}
+    return {
+        "shapeFiles": _write_shapes(site, carried | dict(given)),
+        "backdrop": backdrop,
+        "insets": insets,
+    }
 
 
 def shipped_outlines(census: Census) -> dict[str, tuple[float, list[list[int]]]]:
@@ -83,11 +103,15 @@ def shipped_outlines(census: Census) -> dict[str, tuple[float, list[list[int]]]]
     return {region: (read["step_degrees"], rings) for region, rings in read["outlines"].items()}
 
 
-def _carried(outlines: Mapping[str, tuple[float, list[list[int]]]], universe: Universe) -> dict[AreaLevel, list[Shape]]:
+def _carried(
+    outlines: Mapping[str, tuple[float, list[list[int]]]], universe: Universe
+) -> dict[AreaLevel, list[Shape]]:
     found: dict[AreaLevel, list[Shape]] = {}
     for level, entities in universe.entities.items():
         known = enumerate(entities.region_ids)
-        shapes = [Shape(position, *outlines[region]) for position, region in known if region in outlines]
+        shapes = [
+            Shape(position, *outlines[region]) for position, region in known if region in outlines
+        ]
         if shapes:
             found[level] = shapes
     return found
@@ -99,8 +123,14 @@ def _is_id(region: str, kind: AreaKind) -> bool:
 
 def _wider_parts(level: AreaLevel, outlines: Iterable[str], universe: Universe) -> list[str]:
     """The parts of the census that have outlines of areas like those of the level, but not of the release."""
-    alike = [entities.region_ids for other, entities in universe.entities.items() if other.kind == level.kind]
-    others = {region for region in outlines if _is_id(region, level.kind)} - {*chain.from_iterable(alike)}
+    alike = [
+        entities.region_ids
+        for other, entities in universe.entities.items()
+        if other.kind == level.kind
+    ]
+    others = {region for region in outlines if _is_id(region, level.kind)} - {
+        *chain.from_iterable(alike)
+    }
     return sorted({level.kind.id_around(region, universe.census.part) or "" for region in others})
 
 
@@ -112,7 +142,9 @@ def _write_shapes(site: Path, shapes_by_level: Shapes) -> dict[str, list[list[in
         parts = parts_of(np.array(sizes, dtype=np.int64))
         for number, (first, end) in enumerate(parts):
             write_data(site, f"shapes/{level.label}/{number}", shapes[first:end])
-        written[level.label] = [[shapes[first].position, shapes[end - 1].position] for first, end in parts]
+        written[level.label] = [
+            [shapes[first].position, shapes[end - 1].position] for first, end in parts
+        ]
     return written
 
 
@@ -127,14 +159,18 @@ def _shapes(features: Iterable[Mapping[str, Any]], universe: Universe) -> tuple[
     found: dict[AreaLevel, dict[int, Shape]] = {}
     without_area = 0
     for feature in features:
-        area = next((areas[region] for region in _ids(feature, universe.census) if region in areas), None)
+        area = next(
+            (areas[region] for region in _ids(feature, universe.census) if region in areas), None
+        )
         rings = _rings(feature["geometry"])
         if area is None or not rings:
             without_area += 1
         else:
             level, position = area
             found.setdefault(level, {})[position] = _shape(position, level.kind.map_step, rings)
-    return {level: [own[position] for position in sorted(own)] for level, own in found.items()}, without_area
+    return {
+        level: [own[position] for position in sorted(own)] for level, own in found.items()
+    }, without_area
 
 
 def _ids(feature: Mapping[str, Any], census: Census) -> list[str]:
@@ -145,10 +181,16 @@ def _ids(feature: Mapping[str, Any], census: Census) -> list[str]:
     """
     files = census.boundary_files
     given_properties = feature.get("properties") or {}
-    properties = {_column(key, census): value for key, value in given_properties.items() if isinstance(value, str)}
+    properties = {
+        _column(key, census): value
+        for key, value in given_properties.items()
+        if isinstance(value, str)
+    }
     given = [properties[name] for name in files.id_columns if name in properties]
     given += [feature["id"]] if isinstance(feature.get("id"), str) else []
-    parts = next((some for some in _parts_of_ids(census) if all(one in properties for one in some)), ())
+    parts = next(
+        (some for some in _parts_of_ids(census) if all(one in properties for one in some)), ()
+    )
     given = given or ["".join(properties[one] for one in parts)]
     matches = [re.fullmatch(form, one) for form in files.id_forms for one in given]
     return [match[1] for match in matches if match]
@@ -161,7 +203,10 @@ def _column(name: str, census: Census) -> str:
 def _parts_of_ids(census: Census) -> list[tuple[str, ...]]:
     """The columns that spell the ids of each kind of area together, from the smallest areas to the largest."""
     kinds = [kind for kind in census.kinds if kind.boundary]
-    return [kind.boundary for kind in sorted(kinds, key=lambda kind: (-len(kind.boundary), not kind.suppresses))]
+    return [
+        kind.boundary
+        for kind in sorted(kinds, key=lambda kind: (-len(kind.boundary), not kind.suppresses))
+    ]
 
 
 def _how_matched(features: Iterable[Mapping[str, Any]], census: Census) -> str:
@@ -174,7 +219,9 @@ def _how_matched(features: Iterable[Mapping[str, Any]], census: Census) -> str:
         for name, value in given.items():
             if isinstance(value, int) and (name == "id" or _column(name, census) in known):
                 return f"{name} is a number. Write ids as text{such_as}: numbers may have lost a first zero."
-    return f"Shapes are matched by {', '.join(names[:3])}{f', or {parts[-1][0]} ..' if parts else '.'}"
+    return (
+        f"Shapes are matched by {', '.join(names[:3])}{f', or {parts[-1][0]} ..' if parts else '.'}"
+    )
 
 
 def _rings(geometry: Mapping[str, Any] | None) -> list[NDArray[np.float64]]:
@@ -184,8 +231,14 @@ def _rings(geometry: Mapping[str, Any] | None) -> list[NDArray[np.float64]]:
     """
     if geometry is None:
         return []
-    polygons = {"Polygon": [geometry["coordinates"]], "MultiPolygon": geometry["coordinates"]}[geometry["type"]]
-    rings = [np.array([point[:2] for point in ring], dtype=np.float64) for polygon in polygons for ring in polygon]
+    polygons = {"Polygon": [geometry["coordinates"]], "MultiPolygon": geometry["coordinates"]}[
+        geometry["type"]
+    ]
+    rings = [
+        np.array([point[:2] for point in ring], dtype=np.float64)
+        for polygon in polygons
+        for ring in polygon
+    ]
     if any(not np.isfinite(ring).all() or (np.abs(ring) > [180.0, 90.0]).any() for ring in rings):
         raise ValueError("these are not degrees")
     return rings
@@ -195,7 +248,9 @@ def _shape(position: int, step: float, rings: list[NDArray[np.float64]]) -> Shap
     """The shape in whole steps, coarse enough to be small on a page."""
     while True:
         stepped = [_distances(np.rint(ring / step).astype(np.int64)) for ring in rings]
-        kept = [ring for ring in stepped if len(ring) >= 2 * _LEAST_POINTS] or [max(stepped, key=len)]
+        kept = [ring for ring in stepped if len(ring) >= 2 * _LEAST_POINTS] or [
+            max(stepped, key=len)
+        ]
         if sum(map(len, kept)) * 4 <= _MOST_BYTES_OF_A_SHAPE:
             return Shape(position, step, kept)
         step *= 2
@@ -205,5 +260,7 @@ def _distances(points: Integers) -> list[int]:
     """The points as distances from the point before, without repeated points."""
     differs = np.concatenate([[True], (np.diff(points, axis=0) != 0).any(axis=1)])
     kept = points[differs]
-    distances: list[int] = np.diff(kept, axis=0, prepend=np.zeros((1, 2), dtype=np.int64)).ravel().tolist()
+    distances: list[int] = (
+        np.diff(kept, axis=0, prepend=np.zeros((1, 2), dtype=np.int64)).ravel().tolist()
+    )
     return distances

@@ -102,10 +102,18 @@ def write_areas(site: Path, name: str, rows: LevelRows, universe: Universe) -> l
     sizes = np.add.reduceat(_text_sizes(flat), firsts[:-1], dtype=np.int64)
     around = _parents(rows.level.geography, universe)
     parts = parts_of(
-        sizes, [begins_run(numbers) for numbers in (*(one[rows.entities] for one in around), rows.entities)]
+        sizes,
+        [
+            begins_run(numbers)
+            for numbers in (*(one[rows.entities] for one in around), rows.entities)
+        ],
     )
     for number, (first, end) in enumerate(parts):
-        write_data(site, f"{name}/{number}", _area_part(rows, flat[firsts[first] : firsts[end]], first, end))
+        write_data(
+            site,
+            f"{name}/{number}",
+            _area_part(rows, flat[firsts[first] : firsts[end]], first, end),
+        )
     return [[int(rows.entities[first]), int(rows.iterations[first])] for first, _ in parts]
 
 
@@ -151,13 +159,17 @@ def totals_of(families: Sequence[LevelRows], tables: MeasuredTables) -> Totals:
     """One total for each group: from the first family that shows it, or from the first family."""
     totals = [_totals(rows, tables) for rows in families]
     joined = Totals.concat(totals)
-    family = np.concatenate([np.full(len(one), number) for number, one in enumerate(totals)] or [np.zeros(0)])
+    family = np.concatenate(
+        [np.full(len(one), number) for number, one in enumerate(totals)] or [np.zeros(0)]
+    )
     order = np.lexsort((family, joined.tables < 0, joined.entities, joined.iterations))
     ordered = joined.take(order)
     return ordered.take(run_starts(ordered.iterations, ordered.entities))
 
 
-def write_totals(site: Path, name: str, totals: Totals, geography: AreaLevel, universe: Universe) -> list[list[int]]:
+def write_totals(
+    site: Path, name: str, totals: Totals, geography: AreaLevel, universe: Universe
+) -> list[list[int]]:
     """Write the totals of every group to NAME/0.js, .., cut by group and by the largest areas around.
 
     Returns the iteration and the entity with which each file begins.
@@ -186,7 +198,9 @@ def _totals(rows: LevelRows, tables: MeasuredTables) -> Totals:
     place, is_withheld = find_sorted(rows.withheld.at, at)
     numbers = rows.tables.copy()
     numbers[is_withheld] = -1 - rows.withheld.values[place[is_withheld]]
-    return Totals(rows.iterations, rows.entities, numbers, np.where(is_withheld, 0, rows.values[at]))
+    return Totals(
+        rows.iterations, rows.entities, numbers, np.where(is_withheld, 0, rows.values[at])
+    )
 
 
 _GROUPS_PER_FILE = 4000
@@ -199,10 +213,14 @@ def write_area_names(site: Path, geography: AreaLevel, universe: Universe) -> li
     """
     entities = universe.entities[geography]
     pairs = [*zip(entities.region_ids, entities.names, strict=True)]
-    sizes = np.array([len(region) + len(name.encode()) + 6 for region, name in pairs], dtype=np.int64)
+    sizes = np.array(
+        [len(region) + len(name.encode()) + 6 for region, name in pairs], dtype=np.int64
+    )
     parts = parts_of(sizes, [begins_run(one) for one in _parents(geography, universe)[:1]])
     for number, (first, end) in enumerate(parts):
-        write_data(site, f"names/{geography.label}/{number}", [*chain.from_iterable(pairs[first:end])])
+        write_data(
+            site, f"names/{geography.label}/{number}", [*chain.from_iterable(pairs[first:end])]
+        )
     return [[first, pairs[first][0]] for first, _ in parts]
 
 
@@ -282,7 +300,9 @@ def _around(geography: AreaLevel, universe: Universe) -> list[dict[str, object]]
         rise = bool((np.diff(parents, prepend=0) >= 0).all())
         starts = np.searchsorted(parents, np.arange(len(universe.entities[level].names)))
         of_level = {"starts": starts.tolist()} if rise else {"parents": parents.tolist()}
-        found.append({"level": list(universe.entities).index(level)} | ({} if kind.is_whole else of_level))
+        found.append(
+            {"level": list(universe.entities).index(level)} | ({} if kind.is_whole else of_level)
+        )
     return found
 
 
@@ -299,9 +319,14 @@ def census_facts(universe: Universe) -> dict[str, object]:
     """What the page must know of the census to find and to list areas and groups."""
     census = universe.census
     return {
-        "kinds": [kind.name if universe.specification is None else kind.title for kind in census.group_kinds],
+        "kinds": [
+            kind.name if universe.specification is None else kind.title
+            for kind in census.group_kinds
+        ],
         "kindOrder": [kind.name for kind in census.kinds_for_people],
-        "groupLevels": {str(level.number): [level.name, level.is_tabulated] for level in census.group_levels},
+        "groupLevels": {
+            str(level.number): [level.name, level.is_tabulated] for level in census.group_levels
+        },
         "spellings": _spellings(universe),
         "everyone": _everyone(universe),
     }

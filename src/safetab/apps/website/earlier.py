@@ -44,7 +44,9 @@ class _TablesAt(MeasuredTables):
     def add_selected(self, number: int, totals: Integers, low: Integers, high: Integers) -> None:
         """Keep the intervals at the confidence of these tables, and not those of the release."""
         levels = np.full(len(totals), self.tables[number].level)
-        low, high = intervals_of(self._universe, self._confidence, totals, levels, np.ones(len(totals), dtype=np.bool_))
+        low, high = intervals_of(
+            self._universe, self._confidence, totals, levels, np.ones(len(totals), dtype=np.bool_)
+        )
         super().add_selected(number, totals, low, high)
 
 
@@ -59,7 +61,9 @@ def open_earlier(path: Path, newer: ReleaseFolder) -> EarlierRelease:
     ]
     if wrong:
         advice = "Give an earlier release of the same design, or leave --earlier out."
-        raise invalid(path, f"can't be compared with {newer.path}: it has {'; '.join(wrong)}. {advice}")
+        raise invalid(
+            path, f"can't be compared with {newer.path}: it has {'; '.join(wrong)}. {advice}"
+        )
     return EarlierRelease(opened, newer)
 
 
@@ -97,11 +101,14 @@ class EarlierRelease:
             site, f"{_EARLIER_FOLDER}/totals/{name}", found.totals, own.geography, universe
         )
         keys = [
-            one.totals.iterations * len(universe.entities[own.geography]) + one.totals.entities for one in (own, found)
+            one.totals.iterations * len(universe.entities[own.geography]) + one.totals.entities
+            for one in (own, found)
         ]
         place, is_in_both = find_sorted(*keys)
         mine, other = own.totals.take(place[is_in_both]), found.totals.take(is_in_both)
-        is_own = _is_measured_there(mine, own, universe) & _is_measured_there(other, found, self.opened.universe)
+        is_own = _is_measured_there(mine, own, universe) & _is_measured_there(
+            other, found, self.opened.universe
+        )
         self._in_both += int(is_own.sum())
         self._the_same += int((is_own & (mine.values == other.values)).sum())
 
@@ -112,8 +119,13 @@ class EarlierRelease:
         """
         if not any(self._begins.values()):
             nothing = f"has no number for an area and a group of {self._newer.path}: their ids and codes differ."
-            raise invalid(self.opened.path, f"{nothing} Give an earlier release of the same places and groups.")
-        if 2 * self._the_same > self._in_both:  # noise that protects anyone makes two draws equal less often
+            raise invalid(
+                self.opened.path,
+                f"{nothing} Give an earlier release of the same places and groups.",
+            )
+        if (
+            2 * self._the_same > self._in_both
+        ):  # noise that protects anyone makes two draws equal less often
             raise invalid(
                 self.opened.path,
                 f"has the same measurements as {self._newer.path}: {self._the_same:,} of {self._in_both:,} totals are"
@@ -151,7 +163,10 @@ class EarlierRelease:
                 }
                 for table in self._tables.tables
             ],
-            "noises": [noise_of_level(number, universe, self._confidence) for number in range(len(universe.levels))],
+            "noises": [
+                noise_of_level(number, universe, self._confidence)
+                for number in range(len(universe.levels))
+            ],
             "selected": self._tables.selected_as_json(),
             "totals": self._begins,
             "renamed": self._renamed(),
@@ -169,20 +184,30 @@ class EarlierRelease:
         position_of, positions = self._newer.universe.number_of_code, []
         for group in self.opened.universe.lists.iterations:
             other = newer.get(group.code)
-            is_it = other is not None and (other.level.name, other.kind.name) == (group.level.name, group.kind.name)
+            is_it = other is not None and (other.level.name, other.kind.name) == (
+                group.level.name,
+                group.kind.name,
+            )
             positions.append(position_of[group.code] if is_it else -1)
         return np.array(positions, dtype=np.int64)
 
     def _geography(self, newer: AreaLevel) -> AreaLevel | None:
-        return next((one for one in self.opened.universe.entities if one.label == newer.label), None)
+        return next(
+            (one for one in self.opened.universe.entities if one.label == newer.label), None
+        )
 
     def _positions_of_areas(self, newer: AreaLevel, own: AreaLevel) -> Integers:
         """The position in the newer release of each area, or -1. A whole of other parts is not the same area."""
         of_pass = ((self._newer.universe, newer), (self.opened.universe, own))
-        parts, own_parts = (set(universe.states[level.tabulation_pass]) for universe, level in of_pass)
+        parts, own_parts = (
+            set(universe.states[level.tabulation_pass]) for universe, level in of_pass
+        )
         if newer.kind.is_whole and parts != own_parts:
             return np.full(len(self.opened.universe.entities[own]), -1, dtype=np.int64)
-        position_of = {one: position for position, one in enumerate(self._newer.universe.entities[newer].region_ids)}
+        position_of = {
+            one: position
+            for position, one in enumerate(self._newer.universe.entities[newer].region_ids)
+        }
         ids = self.opened.universe.entities[own].region_ids
         return np.array([position_of.get(one, -1) for one in ids], dtype=np.int64)
 
@@ -192,14 +217,22 @@ class EarlierRelease:
         if geography is None:
             return None
         iterations = universe.census.group_level(newer_iterations.name)
-        levels = [universe.level_of(geography, iterations, family) for family in universe.product.families]
-        families = [rows for level in levels if (rows := read_level(self.opened, level, self._tables)) is not None]
+        levels = [
+            universe.level_of(geography, iterations, family) for family in universe.product.families
+        ]
+        families = [
+            rows
+            for level in levels
+            if (rows := read_level(self.opened, level, self._tables)) is not None
+        ]
         if not families:
             return None
         totals = data_files.totals_of(families, self._tables)
         entities = self._positions_of_areas(newer, geography)[totals.entities]
         groups = self._groups[totals.iterations]
-        moved = Totals(groups, entities, totals.tables, totals.values).take((entities >= 0) & (groups >= 0))
+        moved = Totals(groups, entities, totals.tables, totals.values).take(
+            (entities >= 0) & (groups >= 0)
+        )
         in_order = moved.take(np.lexsort((moved.entities, moved.iterations)))
         return LevelTotals(geography, iterations, in_order, self._tables)
 
@@ -216,7 +249,9 @@ class EarlierRelease:
         for newer in self._newer.universe.entities:
             geography = self._geography(newer)
             there = {} if geography is None else absent_at(geography, universe, self.opened.facts)
-            areas.append([] if geography is None else _runs(self._positions_of_areas(newer, geography)))
+            areas.append(
+                [] if geography is None else _runs(self._positions_of_areas(newer, geography))
+            )
             reasons.append("" if geography is None else self._reasons(geography))
             absent.append({level: reason for level, (_, reason, _) in there.items()})
         why = [reason_of(one, None, universe.product, NOT_TABULATED) for one in universe.reasons]
@@ -234,7 +269,9 @@ class EarlierRelease:
         """The earlier names of groups whose name has changed, by position."""
         named = self._newer.universe.lists.iterations
         pairs = zip(self._groups.tolist(), self.opened.universe.lists.iterations, strict=True)
-        return {str(at): group.name for at, group in pairs if at >= 0 and named[at].name != group.name}
+        return {
+            str(at): group.name for at, group in pairs if at >= 0 and named[at].name != group.name
+        }
 
 
 def _is_measured_there(totals: Totals, level: LevelTotals, universe: Universe) -> Truths:

@@ -22,9 +22,15 @@ def noise_of_level(number: int, universe: Universe, confidence: Fraction) -> dic
     known: dict[str, object] = {}
     for stage, measured in level.stages.items():
         name = _noise_in_pages(measured.noise.mechanism)
-        known[stage.name] = [name, float(measured.noise.parameter)]  # a float only describes published numbers
+        known[stage.name] = [
+            name,
+            float(measured.noise.parameter),
+        ]  # a float only describes published numbers
     if threshold is not None and Stage.STAGE_2 in level.stages:
-        known["far"] = [far_threshold(level.noise(Stage.STAGE_2), threshold, draws, confidence) for draws in (1, 2)]
+        known["far"] = [
+            far_threshold(level.noise(Stage.STAGE_2), threshold, draws, confidence)
+            for draws in (1, 2)
+        ]
     return known
 
 
@@ -42,7 +48,9 @@ def is_selected(table: MeasuredTable, universe: Universe) -> bool:
     return is_lone and level.design.suppression_threshold is not None
 
 
-def absent_at(geography: AreaLevel, universe: Universe, facts: ReleaseFacts) -> dict[str, list[object]]:
+def absent_at(
+    geography: AreaLevel, universe: Universe, facts: ReleaseFacts
+) -> dict[str, list[object]]:
     """Why a group that is tabulated may be absent, by the number of its level.
 
     Each is the status, the reason, and the size above which a group would probably be shown.
@@ -53,5 +61,9 @@ def absent_at(geography: AreaLevel, universe: Universe, facts: ReleaseFacts) -> 
         level = universe.level_of(geography, iterations)
         is_suppressed = bool(level.design.stages) and status == SUPPRESSED
         most = most_if_suppressed(level.design, facts.options.confidence) if is_suppressed else None
-        absent[str(iterations.number)] = [status, reason_of(None, level, universe.product, status), most]
+        absent[str(iterations.number)] = [
+            status,
+            reason_of(None, level, universe.product, status),
+            most,
+        ]
     return absent

@@ -81,14 +81,17 @@ class MeasuredTables:
     def selected_as_json(self) -> dict[str, list[list[int]]]:
         """Total, low and high of each of these intervals, by the number of the table."""
         found = {
-            str(number): [[total, *ends[total]] for total in sorted(ends)] for number, ends in self.selected.items()
+            str(number): [[total, *ends[total]] for total in sorted(ends)]
+            for number, ends in self.selected.items()
         }
         return {number: rows for number, rows in found.items() if rows}
 
 
 _NOT_WITHHELD = -1
 _UNKNOWN_RULE = len(RULES)  # withheld by those who published the number, who don't say why
-_NOT_GIVEN = len(RULES) + 1  # a line of a published table that is in none of the files that were read
+_NOT_GIVEN = (
+    len(RULES) + 1
+)  # a line of a published table that is in none of the files that were read
 
 _READ = (
     "region_id", "iteration_code", "table", "status", "rule", "donor_geography_level", "donor_region_id", "count",
@@ -120,7 +123,9 @@ def _narrowed(batch: NumberBatch, *, with_lines: bool) -> _RowBatch:
     `with_lines` reads which lines the rows are: a release of published files may lack some lines of
     a table. Raises ValueError or an Arrow exception if the file is damaged.
     """
-    lines = batch.line_positions(batch.shape) if with_lines else np.zeros(len(batch), dtype=np.int64)
+    lines = (
+        batch.line_positions(batch.shape) if with_lines else np.zeros(len(batch), dtype=np.int64)
+    )
     if (lines == UNKNOWN).any():
         raise ValueError("a line that is not in its table")
     is_withheld = batch.status == STATUSES.index(WITHHELD)  # a rule can also raise a number to 0
@@ -141,7 +146,9 @@ def _narrowed(batch: NumberBatch, *, with_lines: bool) -> _RowBatch:
     )
 
 
-def _with_all_lines(rows: _RowBatch, first: Integers, lengths: Integers) -> tuple[_RowBatch, Integers]:
+def _with_all_lines(
+    rows: _RowBatch, first: Integers, lengths: Integers
+) -> tuple[_RowBatch, Integers]:
     """All lines of each group's table, and where each group now begins.
 
     Lines that no file had are NOT_GIVEN. Raises ValueError if a group has lines that its table lacks.
@@ -203,7 +210,9 @@ class LevelRows:
         return len(self.values) - int((self.withheld.values == _NOT_GIVEN).sum())
 
 
-def read_level(folder: ReleaseFolder, level: ReleaseLevel, tables: MeasuredTables) -> LevelRows | None:
+def read_level(
+    folder: ReleaseFolder, level: ReleaseLevel, tables: MeasuredTables
+) -> LevelRows | None:
     """Read the rows of a level, or None if it has no numbers.
 
     Raises InvalidInput if its file is damaged.
@@ -218,7 +227,9 @@ def read_level(folder: ReleaseFolder, level: ReleaseLevel, tables: MeasuredTable
         return _rows(_RowBatch.concat(parts), folder, level, tables) if parts else None
 
 
-def _rows(rows: _RowBatch, folder: ReleaseFolder, level: ReleaseLevel, tables: MeasuredTables) -> LevelRows:
+def _rows(
+    rows: _RowBatch, folder: ReleaseFolder, level: ReleaseLevel, tables: MeasuredTables
+) -> LevelRows:
     """The groups of a level, from the rows of its file."""
     keys = level.index.index_of(rows.entities.astype(np.int64), rows.iterations.astype(np.int64))
     first = run_starts(keys)
@@ -238,9 +249,14 @@ def _rows(rows: _RowBatch, folder: ReleaseFolder, level: ReleaseLevel, tables: M
     is_shown = rows.rules == _NOT_WITHHELD
     differs = np.flatnonzero(is_shown & (rows.counts != rows.values))
     withheld = np.flatnonzero(~is_shown)
-    positions = np.array([folder.universe.number_of_code[one.code] for one in level.iterations], dtype=np.int64)
+    positions = np.array(
+        [folder.universe.number_of_code[one.code] for one in level.iterations], dtype=np.int64
+    )
     copied = np.flatnonzero(rows.donor_levels[first] != NO_DONOR)
-    levels = [folder.universe.census.area_levels[number] for number in rows.donor_levels[first[copied]].tolist()]
+    levels = [
+        folder.universe.census.area_levels[number]
+        for number in rows.donor_levels[first[copied]].tolist()
+    ]
     donors = zip(levels, rows.donors[first[copied]].tolist(), strict=True)
     return LevelRows(
         level=level,
@@ -251,24 +267,35 @@ def _rows(rows: _RowBatch, folder: ReleaseFolder, level: ReleaseLevel, tables: M
         values=rows.values,
         counts=_Sparse(differs, rows.counts[differs].astype(np.int64)),
         withheld=_Sparse(withheld, rows.rules[withheld].astype(np.int64)),
-        donors=_Sparse(copied, np.array([level.kind.ids.text(donor) for level, donor in donors], dtype=np.object_)),
+        donors=_Sparse(
+            copied,
+            np.array([level.kind.ids.text(donor) for level, donor in donors], dtype=np.object_),
+        ),
     )
 
 
 def _table_numbers(
-    rows: _RowBatch, first: Integers, folder: ReleaseFolder, level: ReleaseLevel, tables: MeasuredTables
+    rows: _RowBatch,
+    first: Integers,
+    folder: ReleaseFolder,
+    level: ReleaseLevel,
+    tables: MeasuredTables,
 ) -> Integers:
     """The number of each group's table."""
     shapes = level.family.shapes
     is_total_only = level.is_total_only[rows.iterations[first]]
     donors = rows.donor_levels[first].astype(np.int64) - NO_DONOR
-    codes = ((donors * 2 + is_total_only) * len(shapes) + rows.shapes[first]) * 2 + rows.is_known[first]
+    codes = ((donors * 2 + is_total_only) * len(shapes) + rows.shapes[first]) * 2 + rows.is_known[
+        first
+    ]
     distinct, position = np.unique(codes, return_inverse=True)
     numbers = []
     for code in distinct.tolist():
         rest, shape = divmod(code // 2, len(shapes))
         donor, stage = rest // 2 + NO_DONOR, Stage.TOTAL_ONLY if rest % 2 else Stage.STAGE_2
-        geography = level.geography if donor == NO_DONOR else folder.universe.census.area_levels[donor]
+        geography = (
+            level.geography if donor == NO_DONOR else folder.universe.census.area_levels[donor]
+        )
         measured = PopulationGroupLevel(geography, level.level.iterations)
         number = folder.universe.number_of_level[level.family, measured]
         numbers.append(tables.number(MeasuredTable(number, stage, shapes[shape], bool(code % 2))))

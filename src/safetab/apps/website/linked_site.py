@@ -41,7 +41,9 @@ def linked_facts(opened: ReleaseFolder, folder: Path, linked: LinkedSite) -> _Js
     have_the_same_areas = all(ids_here[label].equals(ids_there[label]) for label in levels)
     problem = None
     if here.product.name == there.product.name:
-        problem = f"is of {there.product.name} too. Give the release of the other product of this census."
+        problem = (
+            f"is of {there.product.name} too. Give the release of the other product of this census."
+        )
     elif not levels or not have_the_same_areas or not _have_the_same_groups(here, there):
         problem = f"its areas or groups are not those of {opened.path}. Give a release of the same census."
     elif opened.facts.status.is_for_release is not other.facts.status.is_for_release:
@@ -52,7 +54,8 @@ def linked_facts(opened: ReleaseFolder, folder: Path, linked: LinkedSite) -> _Js
     return {
         "address": _address(linked.seen_from or folder, linked.folder),
         "nouns": there.product.record.nouns,
-        "comesFirst": (there.product.number, there.product.name) < (here.product.number, here.product.name),
+        "comesFirst": (there.product.number, there.product.name)
+        < (here.product.number, here.product.name),
         "levels": levels,
         "lacks": sorted(group.code for group in here.lists.iterations if group.code not in codes),
     }
@@ -69,8 +72,12 @@ def _address(folder: Path, other: str) -> str:
     """The address of the other site's page, seen from the page of this one. Raises InvalidInput if it can't be one."""
     if "://" not in other:
         if Path(other).resolve() == folder.resolve():
-            raise InvalidInput.about(other, "is the folder of this site. Give that of the other one.", _OPTION)
-        return quote(Path(os.path.relpath(Path(other).resolve(), folder.resolve()), "index.html").as_posix())
+            raise InvalidInput.about(
+                other, "is the folder of this site. Give that of the other one.", _OPTION
+            )
+        return quote(
+            Path(os.path.relpath(Path(other).resolve(), folder.resolve()), "index.html").as_posix()
+        )
     if not re.fullmatch(r"(?i:https?)://[^\s?#]+", other):
         problem = "must be a folder, or an address that begins with https:// or http:// and has no ? or #."
         raise InvalidInput.about(other, problem, _OPTION)

@@ -62,12 +62,16 @@ def _maker(path: Path, of: Path, inputs: SiteInputs) -> Callable[[Path], object]
     """What makes a folder like this one."""
     if (path / FACTS_FILE).is_file():
         linked = None if inputs.linked is None else replace(inputs.linked, seen_from=path)
-        return lambda folder: write_site(of, folder, inputs.boundaries, inputs.earlier, linked=linked)
+        return lambda folder: write_site(
+            of, folder, inputs.boundaries, inputs.earlier, linked=linked
+        )
     forms = {EXPORTED_ENTITIES: ExportForm.TIDY, COLUMNS_FILE: ExportForm.CENSUS}
     for name, form in forms.items():
         if (path / name).is_file():
             return lambda folder: export_csv(of, folder, form)
-    raise InvalidInput.about(path, "is no site and no export. Give what `safetab site` or `safetab export` made.")
+    raise InvalidInput.about(
+        path, "is no site and no export. Give what `safetab site` or `safetab export` made."
+    )
 
 
 def _compare(path: Path, make: Callable[[Path], object], findings: FindingsOf) -> None:
@@ -75,7 +79,10 @@ def _compare(path: Path, make: Callable[[Path], object], findings: FindingsOf) -
     made_by = _made_by(path)
     if made_by != THIS_PROGRAM:
         says = "does not say which version made this." if made_by is None else f'says "{made_by}".'
-        findings.error(MADE_OF_FILE, f"{says} It can be compared only by the version that made it; make it again.")
+        findings.error(
+            MADE_OF_FILE,
+            f"{says} It can be compared only by the version that made it; make it again.",
+        )
         return
     with scratch_folder(SCRATCH) as scratch:
         again = scratch / "again"
@@ -84,7 +91,9 @@ def _compare(path: Path, make: Callable[[Path], object], findings: FindingsOf) -
         _, differ, unread = filecmp.cmpfiles(path, again, here & there, shallow=False)
     wrong = dict.fromkeys((*differ, *unread), "is not what the release gives.")
     if FACTS_FILE in wrong:
-        wrong[FACTS_FILE] += " Give what else the site was made with: --linked, --boundaries, --earlier."
+        wrong[FACTS_FILE] += (
+            " Give what else the site was made with: --linked, --boundaries, --earlier."
+        )
     wrong |= dict.fromkeys(there - here, "is missing.")
     wrong |= dict.fromkeys(here - there, "is not among the files that the release gives.")
     for name in sorted(wrong):

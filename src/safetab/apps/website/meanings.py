@@ -18,7 +18,8 @@ def meanings(census: Census, record: RecordLayout, percent: str) -> _JsonObject:
     sentences = {kind: _sentence(kind, census, record) for kind in census.group_kinds}
     return {
         "kinds": [
-            [sentence, _listed(kind, sentence), _note(kind, sentence, record)] for kind, sentence in sentences.items()
+            [sentence, _listed(kind, sentence), _note(kind, sentence, record)]
+            for kind, sentence in sentences.items()
         ],
         "margin": f"“± 75” means that random noise moved the number by at most 75, {percent} of the time.",
         "noNumber": "“No number” means that no count is published. It does not mean zero.",
@@ -42,12 +43,18 @@ def _listed(kind: GroupKind, sentence: str) -> str:
     """The sentence behind the kind's title, unless it names the kind itself."""
     if sentence[:1] in "“":
         return sentence
-    return f"{kind.title}: {sentence[:1].lower()}{sentence[1:]}".replace("this group", "such a group")
+    return f"{kind.title}: {sentence[:1].lower()}{sentence[1:]}".replace(
+        "this group", "such a group"
+    )
 
 
 def _note(kind: GroupKind, sentence: str, record: RecordLayout) -> str:
     """Who is in a group of this kind, in a few words; empty if its name is enough."""
-    return "" if kind.classification.has_one_answer or not sentence else f"{_which_answers(kind, record)} is in it"
+    return (
+        ""
+        if kind.classification.has_one_answer or not sentence
+        else f"{_which_answers(kind, record)} is in it"
+    )
 
 
 def _which_answers(kind: GroupKind, record: RecordLayout) -> str:

@@ -35,7 +35,12 @@ from safetab.release.files.numbers.level_numbers import RULES
 from safetab.release.files.numbers.number_files import WITHHELD
 from safetab.release.files.release_universe import Universe
 from safetab.release.outputs.manifest import NOT_FOR_RELEASE_FILE, write_not_for_release
-from safetab.release.outputs.output_folder import NamesLike, always_named, output_findings, whole_output
+from safetab.release.outputs.output_folder import (
+    NamesLike,
+    always_named,
+    output_findings,
+    whole_output,
+)
 
 _JsonObject = dict[str, object]
 _Indices = Mapping[str, object]
@@ -44,7 +49,11 @@ _Begins = dict[str, list[list[int]]]
 
 
 def _site_facts(
-    universe: Universe, facts: ReleaseFacts, tables: MeasuredTables, indices: _Indices, status: OutputStatus
+    universe: Universe,
+    facts: ReleaseFacts,
+    tables: MeasuredTables,
+    indices: _Indices,
+    status: OutputStatus,
 ) -> _JsonObject:
     """All facts of a site. `indices` give the areas and groups with which the files begin."""
     product, confidence = universe.product, facts.options.confidence
@@ -52,11 +61,13 @@ def _site_facts(
     # all shapes that groups can have, then those of groups whose table is not known; with whether it is
     shapes = [(shape, True) for shape in product.shapes]
     shapes += dict.fromkeys((one.shape, False) for one in tables.tables if not one.is_known)
-    line = status.line if status is facts.status else f"{status.line} This is the status of the earlier release."
+    line = (
+        status.line
+        if status is facts.status
+        else f"{status.line} This is the status of the earlier release."
+    )
     if any(not one.is_known for one in tables.tables):
-        line += (
-            " Where the files don't say which table a group got, its margin of error is the largest that it can have."
-        )
+        line += " Where the files don't say which table a group got, its margin of error is the largest that it can have."
     return {
         "product": {
             "name": product.name,
@@ -89,7 +100,9 @@ def _site_facts(
         "percent": percent(confidence),
         "shapes": [_shape(*one, product) for one in shapes],
         "tables": [_table(one, universe, tables, shapes) for one in tables.tables],
-        "noises": [noise_of_level(level, universe, confidence) for level in range(len(universe.levels))],
+        "noises": [
+            noise_of_level(level, universe, confidence) for level in range(len(universe.levels))
+        ],
         "selected": tables.selected_as_json(),
         "geographies": [_geography(one, universe, facts) for one in universe.entities],
         "rules": _why_withheld(universe.census.words),
@@ -102,9 +115,7 @@ def _site_facts(
     }
 
 
-_ONLY_ABOVE_ANY = (
-    "the count of those with only the answers of a group can come out above that of those with any of them"
-)
+_ONLY_ABOVE_ANY = "the count of those with only the answers of a group can come out above that of those with any of them"
 
 
 def _left_out(universe: Universe) -> str:
@@ -112,14 +123,20 @@ def _left_out(universe: Universe) -> str:
     if universe.product.selector is Selector.PUBLISHED_TOTALS:
         return "Only groups with a published total of people are counted, "
     is_staged = universe.product.selector is Selector.NOISY_STAGE_1
-    return "Small totals are not shown below a threshold, " if is_staged and universe.census.suppresses else ""
+    return (
+        "Small totals are not shown below a threshold, "
+        if is_staged and universe.census.suppresses
+        else ""
+    )
 
 
 def _words(census: Census, noun: str) -> _JsonObject:
     """What the pages call things of the census whose records have this noun."""
     words = census.words
     of_pairs = [(only.ends[0], any_.ends[0]) for only, any_ in census.only_and_any if only.ends]
-    above = [f"a group {only} can come out larger than the same group {any_}" for only, any_ in of_pairs]
+    above = [
+        f"a group {only} can come out larger than the same group {any_}" for only, any_ in of_pairs
+    ]
     above += [_ONLY_ABOVE_ANY] if census.only_and_any and not of_pairs else []
     return {
         "group": words.group,
@@ -170,7 +187,14 @@ def _shape(shape: Shape, is_known: bool, product: Product) -> _JsonObject:
         "words": shape.words if is_known else "a total; its table is not known",
         "title": shape.title,
         "lines": [
-            [question.name_of(line), line.stub, line.first_cell, line.cells, int(line.is_total), line.table_id]
+            [
+                question.name_of(line),
+                line.stub,
+                line.first_cell,
+                line.cells,
+                int(line.is_total),
+                line.table_id,
+            ]
             for line in lines_shown(shape, is_known=is_known)
         ],
         "divisions": [
@@ -185,7 +209,9 @@ def _shape(shape: Shape, is_known: bool, product: Product) -> _JsonObject:
     }
 
 
-def _table(table: MeasuredTable, universe: Universe, tables: MeasuredTables, shapes: _KnownShapes) -> _JsonObject:
+def _table(
+    table: MeasuredTable, universe: Universe, tables: MeasuredTables, shapes: _KnownShapes
+) -> _JsonObject:
     """A table with its margins of error by number of cells.
 
     If the shape is not known, `least` is the margin of error of a lone total.
@@ -268,7 +294,9 @@ def write_site(
         raise InvalidInput(refused)
     signature = _signature_facts(opened)
     other = None if linked is None else linked_facts(opened, folder, linked)
-    shapes, without_area = ({}, None) if boundaries is None else read_boundaries(boundaries, opened.universe)
+    shapes, without_area = (
+        ({}, None) if boundaries is None else read_boundaries(boundaries, opened.universe)
+    )
     with refusals_as_run_failed(folder), whole_output(folder, overwrite=overwrite) as site:
         write_not_for_release(site, status)
         more = signature if other is None else signature | {"linked": other}
@@ -285,12 +313,18 @@ def _signature_facts(opened: release_folder.ReleaseFolder) -> _JsonObject:
     findings = FindingsOf(str(opened.path))
     signed = checked_signature(opened.path, None, None, opened.facts.status, findings)
     findings.require_no_errors()
-    return {} if signed is None else {"signature": {"fingerprint": signed.fingerprint, "date": signed.date}}
+    return (
+        {}
+        if signed is None
+        else {"signature": {"fingerprint": signed.fingerprint, "date": signed.date}}
+    )
 
 
 def _write_pages(opened: release_folder.ReleaseFolder, site: Path) -> None:
     """Write the page and its style, with the title of the release and whose numbers it holds."""
-    title = title_of(opened.facts.publication, opened.universe.census, opened.universe.product.record)
+    title = title_of(
+        opened.facts.publication, opened.universe.census, opened.universe.product.record
+    )
     is_long = len(title) > _LONGEST_HOME and opened.universe.specification is not None
     texts = {_TITLE: title, _HOME: opened.universe.product.name if is_long else title}
     texts[_WHOSE] = agency_and_year(opened.facts.publication)
@@ -330,18 +364,25 @@ def _write_data(
             for number, family in enumerate(universe.product.families):
                 rows = read_level(opened, universe.level_of(geography, iterations, family), tables)
                 if rows is not None:
-                    areas[f"{name}-{number}"] = data_files.write_areas(site, f"areas/{name}-{number}", rows, universe)
+                    areas[f"{name}-{number}"] = data_files.write_areas(
+                        site, f"areas/{name}-{number}", rows, universe
+                    )
                     numbers += rows.numbers
                     families.append(rows)
             found = data_files.totals_of(families, tables)
             if families:
-                totals[name] = data_files.write_totals(site, f"totals/{name}", found, geography, universe)
+                totals[name] = data_files.write_totals(
+                    site, f"totals/{name}", found, geography, universe
+                )
             if earlier is not None:
                 earlier.write_level(site, name, LevelTotals(geography, iterations, found, tables))
     indices: dict[str, object] = {
         "areas": areas,
         "totals": totals,
-        "names": [data_files.write_area_names(site, geography, universe) for geography in universe.entities],
+        "names": [
+            data_files.write_area_names(site, geography, universe)
+            for geography in universe.entities
+        ],
         "groupFiles": data_files.write_group_names(site, universe),
         **write_maps(site, universe, shapes),
     }

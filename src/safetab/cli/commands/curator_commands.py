@@ -9,19 +9,40 @@ import typer
 
 from safetab.cli.json_document import answer, is_for_programs
 from safetab.cli.messages import exits_with_code, note, show_findings
-from safetab.cli.options import App, Data, Out, Overwrite, Parameters, Quiet, option, path_argument, takes
+from safetab.cli.options import (
+    App,
+    Data,
+    Out,
+    Overwrite,
+    Parameters,
+    Quiet,
+    option,
+    path_argument,
+    takes,
+)
 from safetab.foundation.failures import NOTHING_RELEASED, NOTHING_SPENT, RunFailed, why_refused
 from safetab.foundation.files import whole_path
 from safetab.foundation.interrupts import if_interrupted
 from safetab.model.known_census import examples
-from safetab.runs.declared_options import FINDINGS_LOG, RUN, SETTINGS, TOGETHER_WITH, TOTALS, VALIDATE
+from safetab.runs.declared_options import (
+    FINDINGS_LOG,
+    RUN,
+    SETTINGS,
+    TOGETHER_WITH,
+    TOTALS,
+    VALIDATE,
+)
 
 _INI = "The .ini file that says where the files of a CEF lie."
 _ReaderIni = Annotated[Path, typer.Argument(metavar="READER.INI", help=_INI)]
-cef = App(name="cef", help="Rewrite a Census Edited File (CEF), or list its blocks that have a unit.")
+cef = App(
+    name="cef", help="Rewrite a Census Edited File (CEF), or list its blocks that have a unit."
+)
 _MERGE = "Repeatable. Write one log with every run of LOG and OTHER into --output; both stay as they are."
 _CHECK = "Judge every line of the log, and say what is in doubt. Exit code 1: it is damaged."
-_AGAINST = "Repeatable, with --check. A run's confidential log: does LOG still have what it had then?"
+_AGAINST = (
+    "Repeatable, with --check. A run's confidential log: does LOG still have what it had then?"
+)
 _STATEMENT = "Write a row for each run and pass, with sums and limits, as CSV or (FILE.json) JSON."
 _UNIT = "Unit of --set-limit. Default: the current limit's, or the runs'."
 
@@ -44,7 +65,11 @@ def validate(parameters: Parameters, data: Data, quiet: Quiet = False, **given: 
         warnings = validate_files(parameters, data, RunOptions.of(VALIDATE, **given), progress)
     show_findings(warnings)
     count = len(warnings) if is_specification(parameters) else 0
-    typer.echo(f"Valid, with {count} {'warning' if count == 1 else 'warnings'}." if count else "Everything is valid.")
+    typer.echo(
+        f"Valid, with {count} {'warning' if count == 1 else 'warnings'}."
+        if count
+        else "Everything is valid."
+    )
 
 
 @takes(TOTALS, TOGETHER_WITH)
@@ -95,7 +120,9 @@ def plan(
 
 @takes(*RUN)
 @if_interrupted(f"{NOTHING_RELEASED} {NOTHING_SPENT}")
-def run(parameters: Parameters, data: Data, out: Out, quiet: Quiet = False, **given: object) -> None:
+def run(
+    parameters: Parameters, data: Data, out: Out, quiet: Quiet = False, **given: object
+) -> None:
     """Validate, tabulate and write the tables, the measurements, the release and a manifest.
 
     OUT appears whole or not at all. The terminal and the confidential log
@@ -117,13 +144,17 @@ def run(parameters: Parameters, data: Data, out: Out, quiet: Quiet = False, **gi
 def spend(  # noqa: PLR0913, PLR0917 - the options of the command
     log: Annotated[Path, path_argument("LOG", "The spend log of the runs.", SETTINGS["spend_log"])],
     dataset: Annotated[str | None, option("NAME", "Only the accounts of this data set.")] = None,
-    set_limit: Annotated[str | None, option("X", "Change how much each pass of --dataset may lose in all.")] = None,
+    set_limit: Annotated[
+        str | None, option("X", "Change how much each pass of --dataset may lose in all.")
+    ] = None,
     unit: Annotated[Literal["rho", "epsilon"] | None, typer.Option(help=_UNIT)] = None,
     table: Annotated[Path | None, option("FILE", _STATEMENT)] = None,
     check: Annotated[bool, typer.Option("--check", help=_CHECK)] = False,
     against: Annotated[list[Path] | None, option("FILE", _AGAINST)] = None,
     merge: Annotated[list[Path] | None, option("OTHER", _MERGE)] = None,
-    output: Annotated[Path | None, typer.Option("--output", "-o", metavar="NEW", help="The log to make.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="NEW", help="The log to make.")
+    ] = None,
 ) -> None:
     """Show what all runs spent on each data set, its limit, and what is left.
 
@@ -166,7 +197,11 @@ def spend(  # noqa: PLR0913, PLR0917 - the options of the command
 @cef.command()
 @takes(FINDINGS_LOG)
 def convert(
-    data: _ReaderIni, out: Out, overwrite: Overwrite = False, quiet: Quiet = False, **given: Path | None
+    data: _ReaderIni,
+    out: Out,
+    overwrite: Overwrite = False,
+    quiet: Quiet = False,
+    **given: Path | None,
 ) -> None:
     """Write the records of a CEF as Parquet, for --engine spark or other programs.
 
@@ -179,14 +214,20 @@ def convert(
     with exits_with_code(), TerminalProgress(is_quiet=quiet) as progress:
         converted = convert_cef(data, out, given["confidential_log"], progress, overwrite=overwrite)
     show_findings(converted.warnings)
-    answer({"written": [str(out)], "persons": converted.persons, "households": converted.households})
-    note(f"{converted.persons:,} persons and {converted.households:,} households: {out}, for the curator alone.")
+    answer(
+        {"written": [str(out)], "persons": converted.persons, "households": converted.households}
+    )
+    note(
+        f"{converted.persons:,} persons and {converted.households:,} households: {out}, for the curator alone."
+    )
 
 
 @cef.command("blocks")
 @takes(FINDINGS_LOG)
 def blocks_with_units(
-    data: _ReaderIni, out_file: Annotated[Path, path_argument("OUT_FILE", "File to make.")], **given: Path | None
+    data: _ReaderIni,
+    out_file: Annotated[Path, path_argument("OUT_FILE", "File to make.")],
+    **given: Path | None,
 ) -> None:
     """Write which blocks of a CEF have a housing unit or group quarters, for --empty-blocks.
 
@@ -199,4 +240,6 @@ def blocks_with_units(
         warnings = write_blocks(data, out_file, **given)
     show_findings(warnings)
     answer({"written": [str(out_file)]})
-    note(f"{out_file}: every block, and whether it has a unit. Confidential, unless these numbers are published.")
+    note(
+        f"{out_file}: every block, and whether it has a unit. Confidential, unless these numbers are published."
+    )

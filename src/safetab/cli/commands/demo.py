@@ -34,11 +34,15 @@ _PAGES = {
 _GROUPS_SHOWN = 12
 
 
-def make_demo(out: Path, census: str | None, *, overwrite: bool, opens_browser: bool, is_quiet: bool = False) -> None:
+def make_demo(
+    out: Path, census: str | None, *, overwrite: bool, opens_browser: bool, is_quiet: bool = False
+) -> None:
     """Make the demo of the U.S. census or of another shipped one in OUT, and print what was made."""
     about = "about 200,000 made-up people and their households."
     if census is not None:
-        about = f"{PEOPLE_OF[census]:,} made-up people in made-up places, shaped after a real census."
+        about = (
+            f"{PEOPLE_OF[census]:,} made-up people in made-up places, shaped after a real census."
+        )
     begun = partial(note, f"Making a synthetic census in {out}: {about}")
     planned: Callable[[RunPlan], None] = (lambda _: None) if is_quiet else show_plan
     with exits_with_code():
@@ -47,7 +51,12 @@ def make_demo(out: Path, census: str | None, *, overwrite: bool, opens_browser: 
     for name, summary in runs.items():
         show_findings(summary.warnings)
         show_run(summary, out / name, is_quiet=is_quiet)
-    answer({"written": [str(out)], "pages": [str(out / page) for page in _PAGES if (out / page).is_file()]})
+    answer(
+        {
+            "written": [str(out)],
+            "pages": [str(out / page) for page in _PAGES if (out / page).is_file()],
+        }
+    )
     if is_quiet:
         say(f"Open {out / PEOPLE_PAGE} in a browser.")
     elif census is None:
@@ -84,7 +93,9 @@ def show_county(output: Path) -> None:
     totals = release.totals(area=county)
     overview = text_table("group", "released", "+/- (95%)")
     for total in totals.largest(_GROUPS_SHOWN).numbers:
-        overview.add_row(total.counted[0].group.name, f"{total.value:,}", f"{total.margin_of_error:,}")
+        overview.add_row(
+            total.counted[0].group.name, f"{total.value:,}", f"{total.margin_of_error:,}"
+        )
     title = f"\n{county.name}: the largest of {len(totals.numbers)} groups that were released"
     show_table(title, overview, terminal_console())
     say(str(release.table(county, _GROUP)))

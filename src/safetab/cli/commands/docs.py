@@ -18,7 +18,9 @@ _PAGE = "A page, such as how-to/read-a-release or file-formats#status. Default: 
 
 def docs(
     page: Annotated[str, typer.Argument(metavar="PAGE", help=_PAGE)] = "",
-    path_alone: Annotated[bool, typer.Option("--path", help="Print the path of the page, and open nothing.")] = False,
+    path_alone: Annotated[
+        bool, typer.Option("--path", help="Print the path of the page, and open nothing.")
+    ] = False,
 ) -> None:
     """Open the documentation, which needs no network.
 
@@ -34,6 +36,8 @@ def docs(
 
 def open_in_browser(address: str) -> None:
     """Open the address if there is a display; without one Python would start a text browser here."""
-    has_display = sys.platform != "linux" or any(map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")))
+    has_display = sys.platform != "linux" or any(
+        map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"))
+    )
     if not (has_display and webbrowser.open(address)):
         say("\nCan't open a browser here. Open the page on a computer with a screen.")

@@ -17,7 +17,14 @@ from safetab.cli.options import OF_US, Folder, Release, option, path_argument, t
 from safetab.foundation.files import whole_path
 from safetab.model.known_census import examples
 from safetab.release.report.pages import PAGES, ReleasePage
-from safetab.runs.declared_options import CONFIDENCE, COPYING, COTERMINOUS, CSV, RULES, DeclaredOption
+from safetab.runs.declared_options import (
+    CONFIDENCE,
+    COPYING,
+    COTERMINOUS,
+    CSV,
+    RULES,
+    DeclaredOption,
+)
 
 _WholeOutput = Annotated[Path, path_argument("OUT", "The whole output of a run.")]
 _New = Annotated[Path, path_argument("NEW", "Directory to make.")]
@@ -29,20 +36,39 @@ _LEVEL = f"Geography level, e.g. {examples.KIND_OF_AREA}; all if left out."
 _AREAS = typer.Option("--area", "--region", metavar="NAME", help=examples.AREA_NAME)
 _GROUPS = typer.Option("--group", "--iteration", metavar="NAME", help=examples.GROUP_NAME)
 _OPTIONS_OF_AREAS = (
-    *(DeclaredOption(kind, _Text, None, "", "NAME", is_hidden=True) for kind in examples.AREA_OPTIONS),
-    DeclaredOption(examples.WHOLE_OPTION, bool, False, "", flag=f"--{examples.WHOLE_OPTION}", is_hidden=True),
+    *(
+        DeclaredOption(kind, _Text, None, "", "NAME", is_hidden=True)
+        for kind in examples.AREA_OPTIONS
+    ),
+    DeclaredOption(
+        examples.WHOLE_OPTION, bool, False, "", flag=f"--{examples.WHOLE_OPTION}", is_hidden=True
+    ),
 )
 """Earlier ways to say of which level AREA is."""
-_CSV_FILE = typer.Option("--output", "-o", metavar="FILE", help="Write a CSV file instead of the terminal.")
+_CSV_FILE = typer.Option(
+    "--output", "-o", metavar="FILE", help="Write a CSV file instead of the terminal."
+)
 _PAGE = typer.Option("--output", "-o", metavar="FILE", help="The page to write.")
 _OverwritePage = Annotated[bool, typer.Option("--overwrite", help="Replace FILE if it exists.")]
-_SHAPES = typer.Option(metavar="FILE", help="GeoJSON with the shapes of areas, for maps.", readable=False)
-_EARLIER = option("OUT2", "An earlier release of the same design. The page of a number says what has changed since.")
-_LINKED = option("OUT2 FOLDER2", "Link to the site of households, or of people: its release, and its folder or URL.")
-_Blocks = option("FILE", f"With --coterminous: the geography of the run, its {examples.GEOGRAPHY_FILE}.")
+_SHAPES = typer.Option(
+    metavar="FILE", help="GeoJSON with the shapes of areas, for maps.", readable=False
+)
+_EARLIER = option(
+    "OUT2",
+    "An earlier release of the same design. The page of a number says what has changed since.",
+)
+_LINKED = option(
+    "OUT2 FOLDER2",
+    "Link to the site of households, or of people: its release, and its folder or URL.",
+)
+_Blocks = option(
+    "FILE", f"With --coterminous: the geography of the run, its {examples.GEOGRAPHY_FILE}."
+)
 _OverwriteExport = typer.Option("--overwrite", help="Replace FOLDER if it holds an earlier export.")
 _PUBLISHED_PARAMETERS = "Directory with the config.json and the lists of the published tables."
-_PUBLISHED_BLOCKS = option("FILE", f"The blocks, a {examples.GEOGRAPHY_FILE}: shows which areas are the same.")
+_PUBLISHED_BLOCKS = option(
+    "FILE", f"The blocks, a {examples.GEOGRAPHY_FILE}: shows which areas are the same."
+)
 _COMPLETE = "FILES are whole tables: a number they lack was not published."
 
 
@@ -74,7 +100,9 @@ def rerelease(
 def coterminous(
     out: _WholeOutput,
     new: _New,
-    geography: Annotated[Path, option("FILE", f"The geography of the run: its {examples.GEOGRAPHY_FILE}.")],
+    geography: Annotated[
+        Path, option("FILE", f"The geography of the run: its {examples.GEOGRAPHY_FILE}.")
+    ],
     overwrite: _OverwriteNew = False,
     **given: object,
 ) -> None:
@@ -101,13 +129,19 @@ def show(  # noqa: PLR0913, PLR0917 - the options of the command
     group: Annotated[_Text, option("NAME", "The same as GROUP.")] = None,
     kind: Annotated[_Text, option("KIND", examples.KINDS_OF_GROUPS)] = None,
     table: Annotated[bool, typer.Option("--table", help=_TABLE)] = False,
-    family: Annotated[_Text, option("NAME", "Which tables, if there are several, e.g. tenure.")] = None,
+    family: Annotated[
+        _Text, option("NAME", "Which tables, if there are several, e.g. tenure.")
+    ] = None,
     level: Annotated[_Text, option("LEVEL", "The level of AREA, if its name fits several.")] = None,
-    groups: Annotated[_Text, option("LEVEL", "The level of GROUP, if its name fits several.")] = None,
+    groups: Annotated[
+        _Text, option("LEVEL", "The level of GROUP, if its name fits several.")
+    ] = None,
     where: Annotated[list[str] | None, option("ATTRIBUTE=VALUE", _WHERE)] = None,
     sex: Annotated[str, option("SEX", "both, male or female." + OF_US)] = "both",
     ages: Annotated[_Text, option("A-B", "Age range, e.g. 0-17 or 65+." + OF_US)] = None,
-    category: Annotated[_Text, option("NAME", "Households: a line, e.g. family or rented." + OF_US)] = None,
+    category: Annotated[
+        _Text, option("NAME", "Households: a line, e.g. family or rented." + OF_US)
+    ] = None,
     **given: Any,
 ) -> None:
     """Show a group's count in an area, with its margin of error.
@@ -138,7 +172,9 @@ def status(
     level: Annotated[list[str] | None, option("LEVEL", _LEVEL)] = None,
     region: Annotated[list[str] | None, _AREAS] = None,
     iteration: Annotated[list[str] | None, _GROUPS] = None,
-    as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV, for programs: a row for each group.")] = False,
+    as_csv: Annotated[
+        bool, typer.Option("--csv", help="Print CSV, for programs: a row for each group.")
+    ] = False,
     output: Annotated[Path | None, _CSV_FILE] = None,
 ) -> None:
     """Explain why each group's number is published or missing.
@@ -164,7 +200,9 @@ def status(
         elif as_csv:
             print_statuses(statuses(opened, chosen), opened.universe.census)
         elif is_for_programs():
-            answer_list("groups", (row for batch in statuses(opened, chosen) for row in batch.to_pylist()))
+            answer_list(
+                "groups", (row for batch in statuses(opened, chosen) for row in batch.to_pylist())
+            )
         else:
             show_statuses(opened, chosen)
     answer(status_as_json(opened.facts.status))
@@ -178,7 +216,9 @@ def _page_command(page: ReleasePage) -> Callable[..., None]:
     """The command that writes a page of a release."""
 
     def command(
-        release: Release, output: Annotated[Path, _PAGE] = Path(page.file), overwrite: _OverwritePage = False
+        release: Release,
+        output: Annotated[Path, _PAGE] = Path(page.file),
+        overwrite: _OverwritePage = False,
     ) -> None:
         from safetab.cli.summaries import answer_written
 
@@ -200,7 +240,9 @@ def site(
     boundaries: Annotated[Path | None, _SHAPES] = None,
     earlier: Annotated[Path | None, _EARLIER] = None,
     linked: Annotated[tuple[Path, str] | None, _LINKED] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace FOLDER if it is a site.")] = False,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace FOLDER if it is a site.")
+    ] = False,
 ) -> None:
     """Write a release as a web site that everybody can read.
 
@@ -214,12 +256,18 @@ def site(
 
     with exits_with_code():
         other = None if linked is None else LinkedSite(*linked)
-        made = write_site(release, whole_path(folder), boundaries, earlier, linked=other, overwrite=overwrite)
+        made = write_site(
+            release, whole_path(folder), boundaries, earlier, linked=other, overwrite=overwrite
+        )
     counts = {"numbers": made.numbers, "files": made.files, "bytes": made.bytes_in_all}
     answer_written(made.status, folder, **counts, shapes_without_area=made.shapes_without_area)
-    note(f"Wrote {folder}: {made.numbers:,} numbers in {made.files:,} files, {made.bytes_in_all / 1e6:,.1f} MB.")
+    note(
+        f"Wrote {folder}: {made.numbers:,} numbers in {made.files:,} files, {made.bytes_in_all / 1e6:,.1f} MB."
+    )
     if made.shapes_without_area:
-        say(f"{made.shapes_without_area:,} shapes of {boundaries} match no area of this release and were left out.")
+        say(
+            f"{made.shapes_without_area:,} shapes of {boundaries} match no area of this release and were left out."
+        )
     note(f"Open {folder / 'index.html'} in a browser. {made.status.line}")
 
 
@@ -252,12 +300,17 @@ def export(
 
 @takes(CONFIDENCE)
 def official(
-    files: Annotated[list[Path], path_argument("FILES", "Published files: CSV or JSON, any tables of one product.")],
+    files: Annotated[
+        list[Path],
+        path_argument("FILES", "Published files: CSV or JSON, any tables of one product."),
+    ],
     new: Annotated[Path, path_argument("NEW", "Directory to make: a release.")],
     parameters: Annotated[Path, option("PARAMETERS", _PUBLISHED_PARAMETERS)],
     geography: Annotated[Path | None, _PUBLISHED_BLOCKS] = None,
     complete: Annotated[bool, typer.Option("--complete", help=_COMPLETE)] = False,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace NEW if this command made it.")] = False,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace NEW if this command made it.")
+    ] = False,
     **given: object,
 ) -> None:
     """Read tables that the Census Bureau published into a release.
@@ -272,6 +325,8 @@ def official(
 
     with exits_with_code():
         request = OfficialRequest(parameters, geography, complete, str(given["confidence"]))
-        summary, findings = read_official_release(files, whole_path(new), request, overwrite=overwrite)
+        summary, findings = read_official_release(
+            files, whole_path(new), request, overwrite=overwrite
+        )
     show_findings(findings)
     show_official(summary, new)

@@ -28,17 +28,26 @@ from safetab.cli.options import (
 from safetab.runs.declared_options import ASSESS, COMPARE, CONFIG, GEOGRAPHY, PARAMETERS
 
 _PAGE = typer.Option("--output", "-o", metavar="FILE", help="The page to write.", readable=False)
-_REAL = typer.Option("--confidential", help="DATA may hold real people; the report must never be released.")
+_REAL = typer.Option(
+    "--confidential", help="DATA may hold real people; the report must never be released."
+)
 _COMPARED = {
-    name: typer.Argument(metavar=name, help=text, readable=False, show_default=False) for name, text in FOLDERS.items()
+    name: typer.Argument(metavar=name, help=text, readable=False, show_default=False)
+    for name, text in FOLDERS.items()
 }
-_SHORT = typer.Option(metavar="FILE", help="Write the codes of each iteration in short form.", readable=False)
+_SHORT = typer.Option(
+    metavar="FILE", help="Write the codes of each iteration in short form.", readable=False
+)
 
 
 def diff(
     before: Annotated[Path, path_argument("PARAMETERS", FOLDERS["PARAMETERS"])],
-    after: Annotated[Path, path_argument("OTHER", "Another such directory, of the same dialect or not.")],
-    data: Annotated[Path | None, option("DATA", "Compare the areas that lie in DATA, too, and count groups.")] = None,
+    after: Annotated[
+        Path, path_argument("OTHER", "Another such directory, of the same dialect or not.")
+    ],
+    data: Annotated[
+        Path | None, option("DATA", "Compare the areas that lie in DATA, too, and count groups.")
+    ] = None,
 ) -> None:
     """Say what changes from one set of parameters to another.
 
@@ -59,9 +68,12 @@ def explore(
     folder: MaybeParameters = None,
     output: Annotated[Path, _PAGE] = Path("explorer.html"),
     xlsx: Annotated[
-        Path | None, option("FILE", "Write a workbook for spreadsheet programs too; only for SafeTab-P.")
+        Path | None,
+        option("FILE", "Write a workbook for spreadsheet programs too; only for SafeTab-P."),
     ] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the files if they exist.")] = False,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace the files if they exist.")
+    ] = False,
     **given: Any,
 ) -> None:
     """Write an interactive page for choosing parameters.
@@ -76,7 +88,9 @@ def explore(
 
     given = one_folder(folder, given)
     with exits_with_code():
-        warnings = write_explorer(ExplorerRequest(output, **given, workbook=xlsx, overwrite=overwrite))
+        warnings = write_explorer(
+            ExplorerRequest(output, **given, workbook=xlsx, overwrite=overwrite)
+        )
     show_findings(warnings)
     files = [*filter(None, (output, xlsx))]
     answer({"written": [*map(str, files)]})
@@ -90,7 +104,9 @@ def accuracy(  # noqa: PLR0913, PLR0917 - the options of the command
     data: Data,
     out: Out,
     runs: Annotated[int, typer.Option(help="How many times the algorithm runs.")] = 100,
-    against: Annotated[Path | None, option("OTHER_PARAMETERS", "Compare with another configuration.")] = None,
+    against: Annotated[
+        Path | None, option("OTHER_PARAMETERS", "Compare with another configuration.")
+    ] = None,
     confidential: Annotated[bool, _REAL] = False,
     quiet: Quiet = False,
     **given: object,
@@ -120,8 +136,12 @@ def compare(
     parameters: Annotated[Path | None, _COMPARED["PARAMETERS"]] = None,
     data: Annotated[Path | None, _COMPARED["DATA"]] = None,
     out: Annotated[Path | None, _COMPARED["OUT"]] = None,
-    list_presets: Annotated[bool, typer.Option("--list", help="Show the presets with their sources.")] = False,
-    explain: Annotated[str | None, option("NAME", "Explain one protection, with ten numbers.")] = None,
+    list_presets: Annotated[
+        bool, typer.Option("--list", help="Show the presets with their sources.")
+    ] = False,
+    explain: Annotated[
+        str | None, option("NAME", "Explain one protection, with ten numbers.")
+    ] = None,
     quiet: Quiet = False,
     **given: Any,
 ) -> None:
@@ -151,7 +171,9 @@ def compare(
         summary = compare_files(parameters, data, out, CompareRequest.of(**given), progress)
     show_findings(summary.warnings)
     protections = [*map(str, summary.protections)]
-    answer({"written": [str(out)], "protections": protections, "not_finished": [*summary.not_finished]})
+    answer(
+        {"written": [str(out)], "protections": protections, "not_finished": [*summary.not_finished]}
+    )
     say(f"Wrote {out}. Protections compared: {len(summary.protections):,}. Open {out / PAGE_FILE}.")
     for sentence in summary.not_finished:
         say(f"Not finished: {sentence}")
@@ -179,6 +201,8 @@ def lists(
     pairs = sum(map(len, found.codes_of_iteration.values()))
     counts = {"codes": len(found.code_names), "iterations": len(found.iterations), "pairs": pairs}
     answer(counts | {"written": [] if short is None else [str(short)]})
-    say(f"{len(found.code_names):,} codes, {len(found.iterations):,} iterations, {pairs:,} pairs of the two.")
+    say(
+        f"{len(found.code_names):,} codes, {len(found.iterations):,} iterations, {pairs:,} pairs of the two."
+    )
     if short is not None:
         note(f"Wrote {short}.")

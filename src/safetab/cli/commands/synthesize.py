@@ -44,18 +44,24 @@ def synthesize_in(folder: Path, request: MadeUpRequest, *, is_quiet: bool = Fals
     out = whole_path(folder)
     typer.echo(f"To run it:  safetab run {made.parameters} {made.data} {out}-output")
     if (out / HOUSEHOLD_PARAMETERS).is_dir():
-        of_households = f"{out / HOUSEHOLD_PARAMETERS} {made.data} {out}-households --totals {out}-output"
+        of_households = (
+            f"{out / HOUSEHOLD_PARAMETERS} {made.data} {out}-households --totals {out}-output"
+        )
         typer.echo(f"Then:       safetab run {of_households}")
 
 
-def make_new_census(folder: Path, package: Path | None, parquet: Path | None, *, is_quiet: bool = False) -> None:
+def make_new_census(
+    folder: Path, package: Path | None, parquet: Path | None, *, is_quiet: bool = False
+) -> None:
     """Write a specification to start from, and print what to do next unless it is to be quiet."""
     with exits_with_code():
         guessed = start_census(folder, package, parquet)
     answer({"written": [str(folder)]})
     if is_quiet:
         return
-    say(f"Wrote {folder / SPECIFICATION_FILE}, which explains itself, and two short lists, areas.csv and codes.csv.")
+    say(
+        f"Wrote {folder / SPECIFICATION_FILE}, which explains itself, and two short lists, areas.csv and codes.csv."
+    )
     say(f"{guessed}Try it on made-up people, then replace the lists with your own:")
     typer.echo(f"  safetab synthesize {folder} --people 100000")
 
@@ -66,14 +72,18 @@ def make_new_parameters(folder: Path, *, households: bool, is_quiet: bool = Fals
         start_parameters(folder, households=households)
     answer({"written": [str(folder)]})
     if not is_quiet:
-        say(f"Wrote {folder / CONFIG_FILE}, as in 2020, and made-up lists. {folder / 'README.md'} says what to change.")
+        say(
+            f"Wrote {folder / CONFIG_FILE}, as in 2020, and made-up lists. {folder / 'README.md'} says what to change."
+        )
 
 
 def _show_size(plan: CensusPlan) -> None:
     """Print how large the census will be."""
     people = sum(share.people for share in plan.shares)
     where = f"{len(plan.shares) - 1} states and Puerto Rico"
-    say(f"Making {people:,} synthetic people in {where}; about {size_in_words(bytes_needed(plan))} of disk.")
+    say(
+        f"Making {people:,} synthetic people in {where}; about {size_in_words(bytes_needed(plan))} of disk."
+    )
 
 
 def _show_groups(groups: tuple[NonEmptyGroups, ...]) -> None:

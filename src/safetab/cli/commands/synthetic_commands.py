@@ -18,30 +18,54 @@ _number, _flag = (
 _OWN_LISTS = "Directory with config.json and lists to use. Default: lists of its own." + OF_US
 _SHARED = "Chance, such as 0.9, that a member has the codes of the householder. Needs households."
 _US = (
-    _flag("us", help="Make a U.S. census in FOLDER. Each option below implies it." + OF_US, flag="--us"),
+    _flag(
+        "us",
+        help="Make a U.S. census in FOLDER. Each option below implies it." + OF_US,
+        flag="--us",
+    ),
     DeclaredOption("parameters", Path | None, None, _OWN_LISTS),
     _number("states", help="How many states, Puerto Rico not counted. Default: 51." + OF_US),
     _number("counties", help="How many counties in them. Default: 3143." + OF_US),
     _number("tracts", help="How many tracts in them. Default: 84414." + OF_US),
     _number("iterations", help="How many iterations its own lists have. Default: 2996." + OF_US),
-    _flag("shuffle", help="Write the people of a state in random order, not by block." + OF_US, flag="--shuffle"),
-    _flag("households", help="Write household records too, and who lives with whom." + OF_US, flag="--households"),
+    _flag(
+        "shuffle",
+        help="Write the people of a state in random order, not by block." + OF_US,
+        flag="--shuffle",
+    ),
+    _flag(
+        "households",
+        help="Write household records too, and who lives with whom." + OF_US,
+        flag="--households",
+    ),
     DeclaredOption("shared_codes", float | None, None, _SHARED + OF_US, "CHANCE"),
     _number("threads", help="How many threads to use; the bytes are the same. Default: 2." + OF_US),
 )
-_FORMAT = typer.Option("--format", help="How people are written; cef: the Census Edited File of a U.S. census.")
-_CENSUS = typer.Option(help="Another made-up census: nz (like New Zealand's) or ons (like that of England and Wales).")
+_FORMAT = typer.Option(
+    "--format", help="How people are written; cef: the Census Edited File of a U.S. census."
+)
+_CENSUS = typer.Option(
+    help="Another made-up census: nz (like New Zealand's) or ons (like that of England and Wales)."
+)
 _NEW_US = "Write config.json and the lists of a U.S. census instead, with a README."
 _NEW_HOUSEHOLDS = "The same for tables of households."
 _PACKAGE = "Take the columns from the schema of this data package."
-_COLUMNS = "Take the columns from this CSV file's header, or Parquet file's footer. No record is read."
-_PEOPLE = typer.Option(help="How many people. U.S. census: Puerto Rico included; the nation is 334735155.")
+_COLUMNS = (
+    "Take the columns from this CSV file's header, or Parquet file's footer. No record is read."
+)
+_PEOPLE = typer.Option(
+    help="How many people. U.S. census: Puerto Rico included; the nation is 334735155."
+)
 
 
 def demo(
-    out: Annotated[Path, typer.Argument(metavar="OUT", help="Directory to make.")] = Path("safetab-demo"),
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="Directory to make.")] = Path(
+        "safetab-demo"
+    ),
     overwrite: Overwrite = False,
-    opens_browser: Annotated[bool, typer.Option("--open", help="Open the site in a browser at the end.")] = False,
+    opens_browser: Annotated[
+        bool, typer.Option("--open", help="Open the site in a browser at the end.")
+    ] = False,
     census: Annotated[Literal["nz", "ons"] | None, _CENSUS] = None,
     quiet: Quiet = False,
 ) -> None:
@@ -62,7 +86,9 @@ def demo(
 )
 def new(
     folder: Folder,
-    package: Annotated[Path | None, typer.Option("--from", metavar="DATAPACKAGE.JSON", help=_PACKAGE)] = None,
+    package: Annotated[
+        Path | None, typer.Option("--from", metavar="DATAPACKAGE.JSON", help=_PACKAGE)
+    ] = None,
     columns: Annotated[Path | None, option("PEOPLE.CSV", _COLUMNS)] = None,
     quiet: Quiet = False,
     **given: bool,
@@ -77,7 +103,9 @@ def new(
 
     if given["us"] or given["households"]:
         if package or columns:
-            raise typer.BadParameter("can't be combined with --from or --columns.", param_hint="--us")
+            raise typer.BadParameter(
+                "can't be combined with --from or --columns.", param_hint="--us"
+            )
         make_new_parameters(folder, households=given["households"], is_quiet=quiet)
         return
     make_new_census(folder, package, columns, is_quiet=quiet)
@@ -85,11 +113,15 @@ def new(
 
 @takes(*_US)
 def synthesize(
-    folder: Annotated[Path, path_argument("FOLDER", "Directory with census.toml; for a U.S. census, one to make.")],
+    folder: Annotated[
+        Path, path_argument("FOLDER", "Directory with census.toml; for a U.S. census, one to make.")
+    ],
     people: Annotated[int, _PEOPLE],
     seed: Annotated[int, typer.Option(help="The same seed gives the same bytes.")] = 2020,
     form: Annotated[Literal["parquet", "text", "cef"], _FORMAT] = "parquet",
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what this command made before.")] = False,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace what this command made before.")
+    ] = False,
     quiet: Quiet = False,
     **given: Any,
 ) -> None:

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from safetab.apps.audit.verdicts import Part
 
 _QUICK = "The same kinds of checks with less work: about a minute instead of seven."
-_NOISE_ALONE = "Check only, in seconds, that the noise of this installation has the right distribution."
+_NOISE_ALONE = (
+    "Check only, in seconds, that the noise of this installation has the right distribution."
+)
 _REVIEW = "Write an HTML page for reviewers: each claim, the evidence, and what it would find."
 
 
@@ -34,10 +36,15 @@ def selftest() -> None:
 
     with exits_with_code():
         verdicts = judged()
-        checks = [{"check": one.name, "is_right": one.is_right, "p_value": one.p_value} for one in verdicts]
+        checks = [
+            {"check": one.name, "is_right": one.is_right, "p_value": one.p_value}
+            for one in verdicts
+        ]
         answer({"checks": checks})
         for verdict in verdicts:
-            say(f"{verdict.name}: {'right' if verdict.is_right else 'WRONG'} (p-value {verdict.p_value:.3g})")
+            say(
+                f"{verdict.name}: {'right' if verdict.is_right else 'WRONG'} (p-value {verdict.p_value:.3g})"
+            )
         if not all(verdict.is_right for verdict in verdicts):
             raise RunFailed("the noise of this installation is not right. Do not use it.")
     say("The noise of this installation is right.")
@@ -66,7 +73,9 @@ def audit(
 
     if noise_alone:
         if quick or page is not None:
-            raise typer.BadParameter("can't be combined with --quick or --page.", param_hint="--selftest")
+            raise typer.BadParameter(
+                "can't be combined with --quick or --page.", param_hint="--selftest"
+            )
         selftest()
         return
     found = []
@@ -80,7 +89,10 @@ def audit(
             for part, verdict in verdicts(parts, progress):
                 found.append((part, verdict))
                 word = "FAILED" if verdict.faults else verdict.result.value
-                lines = [f"{word}  {verdict.check}: {verdict.seen}", *(f"        {fault}" for fault in verdict.faults)]
+                lines = [
+                    f"{word}  {verdict.check}: {verdict.seen}",
+                    *(f"        {fault}" for fault in verdict.faults),
+                ]
                 for line in lines:
                     progress.print(line)
         report = AuditReport(tuple(found), quick, datetime.datetime.now(datetime.UTC).date())
@@ -107,11 +119,15 @@ def _counted(number: int, noun: str) -> str:
 
 
 _KEY = "Your private key: `safetab sign --new-key FILE` makes one."
-_NEW_KEY = "Make a key instead: FILE, which only you may read, and FILE.pub, which everybody may have."
+_NEW_KEY = (
+    "Make a key instead: FILE, which only you may read, and FILE.pub, which everybody may have."
+)
 _SIGN_ANYWAY = "Sign an output that is not for release. The signature says so."
 _AS_MADE = "If the site was made with it:"
 _PUBLIC_KEY = "The signer's public key. Without it, the signature may be anybody's."
-_OUT = Annotated[Path | None, path_argument("OUT", "OUT of a run, OUT/release, or a release of official files.")]
+_OUT = Annotated[
+    Path | None, path_argument("OUT", "OUT of a run, OUT/release, or a release of official files.")
+]
 
 
 def sign(
@@ -119,7 +135,9 @@ def sign(
     key: Annotated[Path | None, option("FILE", _KEY)] = None,
     new_key: Annotated[Path | None, option("FILE", _NEW_KEY)] = None,
     not_for_release: Annotated[bool, typer.Option("--not-for-release", help=_SIGN_ANYWAY)] = False,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an earlier signature.")] = False,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace an earlier signature.")
+    ] = False,
 ) -> None:
     """Sign a release, so that readers can tell where it comes from.
 
@@ -133,7 +151,9 @@ def sign(
     from safetab.release.files.checks.verification import sign_release
 
     if (out is None) != (key is None) or (out is None) == (new_key is None):
-        raise typer.BadParameter("give OUT and --key FILE, or --new-key FILE alone.", param_hint="sign")
+        raise typer.BadParameter(
+            "give OUT and --key FILE, or --new-key FILE alone.", param_hint="sign"
+        )
     with exits_with_code():
         if out is not None and key is not None:
             signature = sign_release(out, key, not_for_release=not_for_release, overwrite=overwrite)
@@ -153,12 +173,21 @@ def sign(
 
 
 def verify(
-    path: Annotated[Path, path_argument("RELEASE", "A release: OUT of a run, or OUT/release; or a site or an export.")],
-    of: Annotated[Path | None, path_argument("OF", "The release that the site or the export was made of.")] = None,
+    path: Annotated[
+        Path,
+        path_argument(
+            "RELEASE", "A release: OUT of a run, or OUT/release; or a site or an export."
+        ),
+    ],
+    of: Annotated[
+        Path | None, path_argument("OF", "The release that the site or the export was made of.")
+    ] = None,
     key: Annotated[Path | None, option("FILE.pub", _PUBLIC_KEY)] = None,
     boundaries: Annotated[Path | None, option("FILE", f"{_AS_MADE} the shapes of areas.")] = None,
     earlier: Annotated[Path | None, option("OUT2", f"{_AS_MADE} an earlier release.")] = None,
-    linked: Annotated[tuple[Path, str] | None, option("OUT2 FOLDER2", f"{_AS_MADE} a link to another site.")] = None,
+    linked: Annotated[
+        tuple[Path, str] | None, option("OUT2 FOLDER2", f"{_AS_MADE} a link to another site.")
+    ] = None,
 ) -> None:
     """Check that a release is whole, consistent and signed.
 
@@ -183,13 +212,17 @@ def verify(
         say(f"Every file of {path} is what {of} gives.")
     say(f"{found.signature}." if found.signature else "Not signed.")
     if found.signature is not None and key is None:
-        say("Compare the fingerprint with the one that the publisher names, or give the key: --key FILE.pub.")
+        say(
+            "Compare the fingerprint with the one that the publisher names, or give the key: --key FILE.pub."
+        )
     say(found.status.line if found.status else "")
 
 
 def registry(
     release: Release,
-    output: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write a file instead.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write a file instead.")
+    ] = None,
 ) -> None:
     """Print the entry of a release for the public registry of deployments.
 

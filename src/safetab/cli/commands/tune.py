@@ -31,9 +31,13 @@ _SETTING = (CONFIG, PARAMETERS)
 _Level = Annotated[str, typer.Argument(metavar="LEVEL", help=f"E.g. {examples.LEVEL}.")]
 _TABLE = "4, 9 or 23: how many ages (or cells) it has; total; or its id, such as T02001."
 _PROPORTION = option("LEVEL=NUMBER", "Repeatable. Default: the margins of the configuration.")
-_Privacy = Annotated[Path | None, option("FILE", "With a specification: write privacy.toml with the answer.")]
+_Privacy = Annotated[
+    Path | None, option("FILE", "With a specification: write privacy.toml with the answer.")
+]
 _PASS = f"{examples.PASSES[:-1]}, or of a specification. Default: the first."
-_Family = Annotated[str | None, option("TABLES", "Which tables, if the product has several families.")]
+_Family = Annotated[
+    str | None, option("TABLES", "Which tables, if the product has several families.")
+]
 
 
 @tune.command("table-moe")
@@ -65,7 +69,9 @@ def levels(folder: MaybeParameters = None, **given: Any) -> None:
 @takes(MARGIN_CONFIDENCE, *_SETTING)
 def budget(
     level: _Level,
-    margin: Annotated[str, typer.Argument(metavar="MARGIN", help="Of a cell or a lone total, in whole records.")],
+    margin: Annotated[
+        str, typer.Argument(metavar="MARGIN", help="Of a cell or a lone total, in whole records.")
+    ],
     family: _Family = None,
     privacy: _Privacy = None,
     **given: Any,
@@ -73,7 +79,11 @@ def budget(
     """Find the least budget that gives a level a margin of error."""
     from safetab.cli.tune_answers.questions import budget_answer
 
-    _show(lambda tuning: budget_answer(tuning, level, margin, given["confidence"], family), given, privacy)
+    _show(
+        lambda tuning: budget_answer(tuning, level, margin, given["confidence"], family),
+        given,
+        privacy,
+    )
 
 
 @tune.command()
@@ -81,8 +91,12 @@ def budget(
 def threshold(
     level: _Level,
     table: Annotated[str, typer.Argument(metavar="TABLE", help=_TABLE)],
-    relative: Annotated[str, option("PART", "The margin of error at 95 %, as a part of the number.")] = "0.1",
-    number: Annotated[str, option("NUMBER", "Which number: cell, sex (or another sum) or total.")] = "cell",
+    relative: Annotated[
+        str, option("PART", "The margin of error at 95 %, as a part of the number.")
+    ] = "0.1",
+    number: Annotated[
+        str, option("NUMBER", "Which number: cell, sex (or another sum) or total.")
+    ] = "cell",
     family: _Family = None,
     **given: Any,
 ) -> None:
@@ -95,7 +109,9 @@ def threshold(
 @tune.command()
 @takes(MARGIN_CONFIDENCE, *_SETTING)
 def margins(
-    total: Annotated[str, typer.Argument(metavar="TOTAL", help="Loss of a pass: rho or epsilon, unbounded.")],
+    total: Annotated[
+        str, typer.Argument(metavar="TOTAL", help="Loss of a pass: rho or epsilon, unbounded.")
+    ],
     proportion: Annotated[list[str] | None, _PROPORTION] = None,
     of: Annotated[str | None, typer.Option("--pass", metavar="PASS", help=_PASS)] = None,
     family: _Family = None,
@@ -106,14 +122,19 @@ def margins(
     from safetab.cli.tune_answers.questions import margins_answer
 
     _show(
-        lambda tuning: margins_answer(tuning, total, proportion or (), given["confidence"], of, family), given, privacy
+        lambda tuning: margins_answer(
+            tuning, total, proportion or (), given["confidence"], of, family
+        ),
+        given,
+        privacy,
     )
 
 
 @tune.command()
 @takes(MARGIN_CONFIDENCE, *_SETTING)
 def noise(
-    delta: Annotated[str, option("DELTA", "Of (epsilon, delta)-differential privacy.")] = "1e-10", **given: Any
+    delta: Annotated[str, option("DELTA", "Of (epsilon, delta)-differential privacy.")] = "1e-10",
+    **given: Any,
 ) -> None:
     """Compare discrete Gaussian and geometric noise at equal margins."""
     from safetab.cli.tune_answers.comparisons import noise_answer
@@ -134,7 +155,9 @@ def codes(level: _Level, family: _Family = None, **given: Any) -> None:
 @takes(*_SETTING)
 def curve(
     level: _Level,
-    size: Annotated[list[int] | None, option("PERSONS", "Repeatable. Default: sizes near the thresholds.")] = None,
+    size: Annotated[
+        list[int] | None, option("PERSONS", "Repeatable. Default: sizes near the thresholds.")
+    ] = None,
     family: _Family = None,
     **given: Any,
 ) -> None:
@@ -144,7 +167,9 @@ def curve(
     _show(lambda tuning: curve_answer(tuning, level, size or (), family), given)
 
 
-def _show(answer: Callable[[Tuning], Answer], given: dict[str, Any], privacy: Path | None = None) -> None:
+def _show(
+    answer: Callable[[Tuning], Answer], given: dict[str, Any], privacy: Path | None = None
+) -> None:
     """Print warnings, then the answer for the configuration that the options name; write it if a file is named."""
     from safetab.cli.tune_answers.answer import show, write_privacy
     from safetab.inputs.tuning.tuning import tuning_of

@@ -39,7 +39,9 @@ def spend(
     """
     try:
         path, limit = whole_path(Path(log)), None if set_limit is None else amount_text(set_limit)
-        warnings = () if limit is None and unit is None else change_limit(path, dataset, limit, unit)
+        warnings = (
+            () if limit is None and unit is None else change_limit(path, dataset, limit, unit)
+        )
         return accounts_of_log(path, dataset, warnings)
     except OSError as error:
         raise RunFailed(why_refused(error)) from None
@@ -78,7 +80,11 @@ def merge_spend_logs(logs: list[str | Path], new: str | Path) -> Findings:
 
 @python_function
 def convert(
-    data: str | Path, out: str | Path, *, confidential_log: str | Path | None = None, overwrite: bool = False
+    data: str | Path,
+    out: str | Path,
+    *,
+    confidential_log: str | Path | None = None,
+    overwrite: bool = False,
 ) -> ConvertedCef:
     """Write the records of a Census Edited File as Parquet, as the command `safetab cef convert` does.
 
@@ -90,7 +96,9 @@ def convert(
         confidential_log: The curator's log: line numbers of rows that break a rule, no values.
         overwrite: Replace `out` if it exists.
     """
-    return convert_cef(Path(data), Path(out), path_or_none(confidential_log), NoProgress(), overwrite=overwrite)
+    return convert_cef(
+        Path(data), Path(out), path_or_none(confidential_log), NoProgress(), overwrite=overwrite
+    )
 
 
 @python_function

@@ -21,7 +21,12 @@ from safetab.foundation.interrupts import publishing_for_itself
 from safetab.foundation.progress import NoProgress, Progress
 from safetab.inputs.bureau.grfc import GEOGRAPHY_TABLE
 from safetab.inputs.public_files import plan_of_files
-from safetab.release.outputs.output_folder import EarlierOutput, names_in, output_findings, whole_output
+from safetab.release.outputs.output_folder import (
+    EarlierOutput,
+    names_in,
+    output_findings,
+    whole_output,
+)
 from safetab.runs.options import RunOptions
 from safetab.runs.run import RunSummary, run_files
 
@@ -34,12 +39,17 @@ PEOPLE_PAGE = "site/index.html"
 EXPLORER = "explorer.html"
 _Shown = Callable[[], AbstractContextManager[Progress]]
 """Where the progress of a step is shown."""
-_EARLIER = EarlierOutput(_MADE_FILE, lambda folder: set((folder / _MADE_FILE).read_text(encoding="utf-8").splitlines()))
+_EARLIER = EarlierOutput(
+    _MADE_FILE, lambda folder: set((folder / _MADE_FILE).read_text(encoding="utf-8").splitlines())
+)
 
 
 @python_function
 def demo(
-    out: str | Path = "safetab-demo", *, census: Literal["nz", "ons"] | None = None, overwrite: bool = False
+    out: str | Path = "safetab-demo",
+    *,
+    census: Literal["nz", "ons"] | None = None,
+    overwrite: bool = False,
 ) -> dict[str, RunSummary]:
     """Make a small synthetic census, its tables, and pages to explore, as the command `safetab demo` does.
 
@@ -68,7 +78,11 @@ def write_demo(
     folder. Raises InvalidInput if OUT may not be made or replaced.
     """
     with _demo_folder(out, begun, overwrite=overwrite) as folder:
-        runs = _run_us(folder, shown) if census is None else _run_census(folder, census, shown, planned)
+        runs = (
+            _run_us(folder, shown)
+            if census is None
+            else _run_census(folder, census, shown, planned)
+        )
         _write_sites(folder, list(runs))
     return runs
 
@@ -77,7 +91,10 @@ def _write_sites(folder: Path, outputs: list[str]) -> None:
     """Write the site of each output; if there are two, they link to each other."""
     site_of = {name: folder / name.replace(PEOPLE, "site") for name in outputs}
     for name, site in site_of.items():
-        linked = next((LinkedSite(folder / each, str(site_of[each])) for each in outputs if each != name), None)
+        linked = next(
+            (LinkedSite(folder / each, str(site_of[each])) for each in outputs if each != name),
+            None,
+        )
         write_site(folder / name, site, linked=linked)
 
 
@@ -89,13 +106,19 @@ def _run_us(folder: Path, shown: _Shown) -> dict[str, RunSummary]:
     """
     write_demo_census(folder, has_households=True)
     parameters, data = folder / "parameters", folder / "data"
-    write_explorer(ExplorerRequest(folder / EXPLORER, parameters=parameters, geography=data / GEOGRAPHY_TABLE))
+    write_explorer(
+        ExplorerRequest(folder / EXPLORER, parameters=parameters, geography=data / GEOGRAPHY_TABLE)
+    )
     people = _run(parameters, data, folder / PEOPLE, shown, coterminous=True)
-    households = _run(folder / HOUSEHOLD_PARAMETERS, data, folder / _HOUSEHOLDS, shown, totals=folder / PEOPLE)
+    households = _run(
+        folder / HOUSEHOLD_PARAMETERS, data, folder / _HOUSEHOLDS, shown, totals=folder / PEOPLE
+    )
     return {PEOPLE: people, _HOUSEHOLDS: households}
 
 
-def _run_census(folder: Path, name: str, shown: _Shown, planned: Callable[[RunPlan], None]) -> dict[str, RunSummary]:
+def _run_census(
+    folder: Path, name: str, shown: _Shown, planned: Callable[[RunPlan], None]
+) -> dict[str, RunSummary]:
     """The summary of the run of a shipped census, by its folder, after making people and the explorer."""
     parameters, data = folder / "parameters", folder / "data"
     with shown() as progress:

@@ -39,10 +39,14 @@ def page_of(page: str) -> tuple[Path, str]:
             name, [each.relative_to(folder).with_suffix("").as_posix() for each in files], 3, 0.75
         )
         hint = f" Did you mean {' or '.join(close)}?" if close else ""
-        raise InvalidInput.about(f"The page {name}", f"does not exist. `safetab docs` opens a list of all pages.{hint}")
+        raise InvalidInput.about(
+            f"The page {name}", f"does not exist. `safetab docs` opens a list of all pages.{hint}"
+        )
     file = exact if exact in files else named[0]
     if anchor and ending == ".html" and f'id="{anchor}"' not in file.read_text(encoding="utf-8"):
-        raise InvalidInput.about(f"The part {anchor} of the page {name}", f"does not exist. The page is {file}.")
+        raise InvalidInput.about(
+            f"The part {anchor} of the page {name}", f"does not exist. The page is {file}."
+        )
     return file, hash_sign + anchor
 
 
@@ -52,7 +56,11 @@ def _folder_of_pages() -> tuple[Path, str, str]:
     A wheel brings them. A source tree has those of `make docs`, or else the Markdown that they are made from.
     """
     tree = PACKAGE.parents[1]
-    places = ((PACKAGE / "documentation", "index"), (tree / "build" / "docs", "index"), (tree / "docs", _FIRST))
+    places = (
+        (PACKAGE / "documentation", "index"),
+        (tree / "build" / "docs", "index"),
+        (tree / "docs", _FIRST),
+    )
     for folder, front in places:
         for ending in (".html", ".md"):
             if (folder / f"{front}{ending}").is_file():

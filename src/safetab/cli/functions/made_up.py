@@ -33,7 +33,13 @@ from safetab.model.products.safetab_h.safetab_h import HOUSEHOLD_RECORD
 from safetab.model.products.safetab_p.safetab_p import PERSON_RECORD
 from safetab.model.specification.reading import ABOUT_FILE, is_specification
 from safetab.model.specification.values import SPECIFICATION_FILE
-from safetab.release.outputs.output_folder import EarlierOutput, NamesLike, always_named, output_findings, whole_output
+from safetab.release.outputs.output_folder import (
+    EarlierOutput,
+    NamesLike,
+    always_named,
+    output_findings,
+    whole_output,
+)
 from safetab.runs.disk_space import size_in_words
 
 _T = TypeVar("_T")
@@ -48,7 +54,9 @@ _DATA = (
 )
 _EMPTY = always_named(SPECIFICATION_FILE, ())
 """A directory that may be filled: one without files."""
-_EARLIER_PEOPLE = always_named(SYNTHETIC_MARKER, NamesLike(rf"{SYNTHETIC_MARKER}|[^/]+\.(parquet|csv|txt)"))
+_EARLIER_PEOPLE = always_named(
+    SYNTHETIC_MARKER, NamesLike(rf"{SYNTHETIC_MARKER}|[^/]+\.(parquet|csv|txt)")
+)
 _EARLIER = always_named(f"data/{SYNTHETIC_MARKER}", NamesLike(f"{_PARAMETERS}|{_DATA}"))
 
 
@@ -114,7 +122,12 @@ def synthesize(  # noqa: PLR0913 - what the command takes
         shared_codes: The chance that a member of a household has the codes of the householder.
         threads: How many threads to use; the bytes are the same.
     """
-    of_us: dict[str, object] = {"us": us, "parameters": parameters, "iterations": iterations, "threads": threads}
+    of_us: dict[str, object] = {
+        "us": us,
+        "parameters": parameters,
+        "iterations": iterations,
+        "threads": threads,
+    }
     of_us |= {"states": states, "counties": counties, "tracts": tracts}
     of_us |= {"shuffle": shuffle, "households": households, "shared_codes": shared_codes}
     return make_up(Path(folder), MadeUpRequest(people, seed, form, overwrite, of_us), NoProgress())
@@ -151,13 +164,20 @@ def new(
 
 
 def make_up(
-    folder: Path, request: MadeUpRequest, progress: Progress, begun: Callable[[CensusPlan], None] = lambda _: None
+    folder: Path,
+    request: MadeUpRequest,
+    progress: Progress,
+    begun: Callable[[CensusPlan], None] = lambda _: None,
 ) -> MadeUp:
     """Make up people for the specification in a folder, or a U.S. census in the folder: all of it, or nothing.
 
     Raises InvalidInput with every problem, RunFailed if the machine refuses.
     """
-    given = {name: value for name, value in request.of_us.items() if value is not None and value is not False}
+    given = {
+        name: value
+        for name, value in request.of_us.items()
+        if value is not None and value is not False
+    }
     is_us = request.form == "cef" or bool(given)
     if is_specification(folder) or not is_us:
         people = PeopleRequest(folder, request.people, request.seed, is_text=request.form == "text")
@@ -171,7 +191,12 @@ def make_up(
 
 
 def _make_up_census(
-    folder: Path, request: CensusRequest, progress: Progress, begun: Callable[[CensusPlan], None], *, overwrite: bool
+    folder: Path,
+    request: CensusRequest,
+    progress: Progress,
+    begun: Callable[[CensusPlan], None],
+    *,
+    overwrite: bool,
 ) -> MadeUp:
     out = whole_path(folder)
     inputs = [] if request.parameters is None else [request.parameters]
@@ -181,14 +206,18 @@ def _make_up_census(
     free = shutil.disk_usage(out.parent).free
     if free < bytes_needed(plan):
         needed = size_in_words(bytes_needed(plan))
-        raise RunFailed(f"{out.parent} has {size_in_words(free)} free, and {needed} are needed. Nothing was written.")
+        raise RunFailed(
+            f"{out.parent} has {size_in_words(free)} free, and {needed} are needed. Nothing was written."
+        )
     with _filled(out, overwrite=overwrite) as made:
         groups = write_census(made, plan, progress, request.parameters)
     data = out / "data" / READER_FILE if plan.reader is ReaderKind.CEF else out / "data"
     return MadeUp(out / "parameters", data, PERSON_RECORD.nouns, checked.warnings, groups)
 
 
-def _make_up_people(request: PeopleRequest, progress: Progress, *, is_us: bool, overwrite: bool) -> MadeUp:
+def _make_up_people(
+    request: PeopleRequest, progress: Progress, *, is_us: bool, overwrite: bool
+) -> MadeUp:
     """People for a specification, in a directory beside it. `is_us`: options were given that it doesn't have."""
     folder, whole = request.parameters, whole_path(request.parameters)
     if is_us:
@@ -217,7 +246,9 @@ def start_census(folder: Path, package: Path | None, records: Path | None) -> st
     _required(Checked(columns, ()), out, (), overwrite=True, earlier=_EMPTY)
     with _filled(out, overwrite=True) as made:
         guessed = new_census.write_new_census(made, columns, str(folder))
-        refused = PeopleRequest(made, people=1).checked().errors  # such as names that the language refuses
+        refused = (
+            PeopleRequest(made, people=1).checked().errors
+        )  # such as names that the language refuses
         require_none(each for each in refused if new_census.UNKNOWN not in str(each))
     return guessed
 
@@ -233,11 +264,18 @@ def start_parameters(folder: Path, *, households: bool) -> None:
 def _require_new(folder: Path) -> None:
     """Raise InvalidInput unless nothing is there, or an empty directory."""
     if folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
-        raise InvalidInput.about(folder, "already exists and is not an empty directory. Choose another FOLDER.")
+        raise InvalidInput.about(
+            folder, "already exists and is not an empty directory. Choose another FOLDER."
+        )
 
 
 def _required(
-    checked: Checked[_T], out: Path, inputs: Iterable[Path], *, overwrite: bool, earlier: EarlierOutput
+    checked: Checked[_T],
+    out: Path,
+    inputs: Iterable[Path],
+    *,
+    overwrite: bool,
+    earlier: EarlierOutput,
 ) -> _T:
     """What was checked. Raises InvalidInput with every problem, those of OUT too."""
     refused = checked.errors + output_findings(out, inputs, overwrite=overwrite, earlier=earlier)

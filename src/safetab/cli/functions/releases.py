@@ -41,7 +41,9 @@ def site(
     """
     shapes, before = path_or_none(boundaries), path_or_none(earlier)
     other = _linked_site(linked)
-    return write_site(Path(path), whole_path(Path(folder)), shapes, before, linked=other, overwrite=overwrite)
+    return write_site(
+        Path(path), whole_path(Path(folder)), shapes, before, linked=other, overwrite=overwrite
+    )
 
 
 def _linked_site(linked: tuple[str | Path, str] | None) -> LinkedSite | None:
@@ -74,7 +76,9 @@ def official(  # noqa: PLR0913 - what the command takes
     """
     request = OfficialRequest(Path(parameters), path_or_none(geography), complete, str(confidence))
     paths = [Path(file) for file in files]
-    summary, warnings = read_official_release(paths, whole_path(Path(new)), request, overwrite=overwrite)
+    summary, warnings = read_official_release(
+        paths, whole_path(Path(new)), request, overwrite=overwrite
+    )
     return replace(summary, warnings=warnings)
 
 
@@ -108,7 +112,9 @@ def verify(
 
 
 @python_function
-def sign(path: str | Path, key: str | Path, *, not_for_release: bool = False, overwrite: bool = False) -> Verification:
+def sign(
+    path: str | Path, key: str | Path, *, not_for_release: bool = False, overwrite: bool = False
+) -> Verification:
     """Sign a release that nothing is wrong with, as the command `safetab sign` does.
 
     Returns what `verify` says of it then. Raises `safetab.InvalidInput` if anything is wrong with the

@@ -44,12 +44,16 @@ def explore(
         geography: A GRF-C file, to count its entities.
     """
     own, asked = path_or_none(config), path_or_none(parameters)
-    given = ExplorerRequest(Path(output), own, asked, path_or_none(geography), path_or_none(xlsx), overwrite)
+    given = ExplorerRequest(
+        Path(output), own, asked, path_or_none(geography), path_or_none(xlsx), overwrite
+    )
     return Findings(write_explorer(given))
 
 
 @python_function
-def lists(parameters: str | Path, *, short: str | Path | None = None, overwrite: bool = False) -> Findings:
+def lists(
+    parameters: str | Path, *, short: str | Path | None = None, overwrite: bool = False
+) -> Findings:
     """Check the lists of codes and iterations, and write them in short form, as the command `safetab lists` does.
 
     Returns the warnings. Raises `safetab.InvalidInput` if a list is at fault.
@@ -88,7 +92,9 @@ def audit(*, quick: bool = False, page: str | Path | None = None) -> AuditReport
 
 
 @python_function
-def diff(before: str | Path, after: str | Path, data: str | Path | None = None) -> ParameterDifference:
+def diff(
+    before: str | Path, after: str | Path, data: str | Path | None = None
+) -> ParameterDifference:
     """What changes from one set of parameters to another, as the command `safetab diff` says it; opens no record file.
 
     Returns the differences, which print as sentences and convert to a table. Raises `safetab.InvalidInput`,

@@ -38,7 +38,10 @@ class Answer:
 def show(answer: Answer) -> None:
     """Print an answer on standard output, as JSON or for people."""
     if json_document.is_for_programs():
-        concerns = [_keys(concern.level, concern.family) | {"text": concern.text} for concern in answer.concerns]
+        concerns = [
+            _keys(concern.level, concern.family) | {"text": concern.text}
+            for concern in answer.concerns
+        ]
         json_document.answer(answer.for_programs | {"concerns": concerns})
         return
     console = terminal_console()
@@ -58,7 +61,9 @@ def show(answer: Answer) -> None:
 def write_privacy(answer: Answer, file: Path) -> None:
     """Write the choices of a specification with the budgets that were found. Raises InvalidInput if it can't be."""
     if answer.config is None or answer.config.specification is None:
-        raise InvalidInput.about("the command", "needs --parameters with a specification.", "--privacy")
+        raise InvalidInput.about(
+            "the command", "needs --parameters with a specification.", "--privacy"
+        )
     text = privacy_text(privacy_of(answer.config))
     write_new_files({file: lambda new: new.write_text(text, encoding="utf-8")})
 
@@ -71,7 +76,11 @@ def _keys(level: PopulationGroupLevel | None, family: TableFamily | None) -> Jso
 def concerns_about(tuning: Tuning, *levels: TunedLevel) -> tuple[ParameterConcern, ...]:
     """The concerns about these levels and their table families, and those about the whole configuration."""
     about = {(named_family(tuned.config, tuned.family), tuned.facts.level) for tuned in levels}
-    return tuple(each for each in concerns(tuning) if each.level is None or (each.family, each.level) in about)
+    return tuple(
+        each
+        for each in concerns(tuning)
+        if each.level is None or (each.family, each.level) in about
+    )
 
 
 def name(level: PopulationGroupLevel) -> str:

@@ -29,18 +29,31 @@ def noise_answer(tuning: Tuning, delta: str, confidence: str) -> Answer:
     small = reader.positive(delta, "--delta", "1e-10", below=1)
     sure = reader.confidence(confidence)
     reader.end()
-    tuned_levels = [tuned for of_family in tuning.by_family() for tuned in of_family.levels.values()]
+    tuned_levels = [
+        tuned for of_family in tuning.by_family() for tuned in of_family.levels.values()
+    ]
     if not all(tuned.design.can_be_drawn for tuned in tuned_levels):
         raise no_answer("the noise of a level can't be drawn; `safetab tune levels` shows which.")
     found = compare_noises(tuning, small, sure)
     if found is None:
-        raise no_answer("a level has no noise of the other kind with its margin of error that can be drawn.")
+        raise no_answer(
+            "a level has no noise of the other kind with its margin of error that can be drawn."
+        )
     at = words.confidence_text(sure)
-    levels = text_table("level", f"+/- cell\nat {at}", "Gaussian:\nrho", "geometric:\npure epsilon", "geometric:\nrho")
+    levels = text_table(
+        "level",
+        f"+/- cell\nat {at}",
+        "Gaussian:\nrho",
+        "geometric:\npure epsilon",
+        "geometric:\nrho",
+    )
     levels_as_json = []
     for compared in found.levels:
         tuned = TunedLevel(tuning.facts[compared.level], tuning.config, compared.family)
-        losses = {"gaussian_rho": compared.gaussian_rho, "geometric_epsilon": compared.geometric_epsilon}
+        losses = {
+            "gaussian_rho": compared.gaussian_rho,
+            "geometric_epsilon": compared.geometric_epsilon,
+        }
         texts = {name: exact(loss) for name, loss in losses.items()}
         geometric_rho = loss_text(compared.geometric_rho, 4)
         levels.add_row(title_of(tuned), f"{compared.margin:,}", *texts.values(), geometric_rho)
@@ -54,7 +67,9 @@ def noise_answer(tuning: Tuning, delta: str, confidence: str) -> Answer:
     }
     for what, epsilon in ways.items():
         change = found.gaussian_epsilon / epsilon - 1
-        less_or_more = f"{words.percent(abs(change))} {'less' if change < 0 else 'more'}" if change else NONE
+        less_or_more = (
+            f"{words.percent(abs(change))} {'less' if change < 0 else 'more'}" if change else NONE
+        )
         table.add_row(what, exact(epsilon), less_or_more)
     lost = f"What one {tuning.config.product.record.protected} loses, as (epsilon, delta) at delta {float(small):g}"
     return Answer(
@@ -88,7 +103,9 @@ def codes_answer(tuning: Tuning, level: str, confidence: str, family: str | None
     reader.end(tuned)
     most = tuning.config.census.most_answers
     if most == 1:
-        raise no_answer(f"each {tuning.config.product.record.noun} has one answer, so there is nothing to compare.")
+        raise no_answer(
+            f"each {tuning.config.product.record.noun} has one answer, so there is nothing to compare."
+        )
     rows = multiplicities(tuned, sure)
     if not rows:
         raise no_answer("nobody can be in a group of this level.")
@@ -100,14 +117,28 @@ def codes_answer(tuning: Tuning, level: str, confidence: str, family: str | None
     table = text_table(codes_word, "stability", f"+/- cell\nat {at}", *against)
     codes = []
     for row in rows:
-        numbers = {tuning.config.spelling.most_answers: row.codes, "stability": row.stability, "margin": row.margin}
+        numbers = {
+            tuning.config.spelling.most_answers: row.codes,
+            "stability": row.stability,
+            "margin": row.margin,
+        }
         changes = {"margin_change": float(row.change), "deviation_change": row.deviation_change}
-        table.add_row(*(f"{number:,}" for number in numbers.values()), *map(words.signed_percent, changes.values()))
+        table.add_row(
+            *(f"{number:,}" for number in numbers.values()),
+            *map(words.signed_percent, changes.values()),
+        )
         codes.append({**numbers, **changes})
     at_budget = f"at {tuning.config.privacy_definition.budget_symbol} {budget}"
     return Answer(
-        for_programs={**keys_of(tuned), "budget": budget, "confidence": exact(sure), "codes": codes},
-        tables=((f"{title_of(tuned)}: {codes_word} used of each {record.noun}, {at_budget}", table),),
+        for_programs={
+            **keys_of(tuned),
+            "budget": budget,
+            "confidence": exact(sure),
+            "codes": codes,
+        },
+        tables=(
+            (f"{title_of(tuned)}: {codes_word} used of each {record.noun}, {at_budget}", table),
+        ),
         notes=(
             f"Margins are whole {record.counted}, so they move in steps; the noise's width moves smoothly. With fewer"
             f" codes, {record.nouns} with more are missing from some of their groups: an error that no margin shows.",
@@ -132,13 +163,19 @@ def curve_answer(tuning: Tuning, level: str, sizes: Iterable[int], family: str |
         return _curve_in_people(tuning, tuned, wanted)
     design = tuned.design
     tables = (f"{shape.divisions} {tuned.family.divided_into}" for shape in tuned.family.finer)
-    table = text_table("true size", "suppressed", "total alone", *tables, "bias of a\npublished total")
+    table = text_table(
+        "true size", "suppressed", "total alone", *tables, "bias of a\npublished total"
+    )
     rows: list[JsonObject] = []
     for size in wanted or _sizes_near_thresholds(design):
-        chances = {shape.label: float(chance.mid()) for shape, chance in design.shape_chances(size).items()}
+        chances = {
+            shape.label: float(chance.mid()) for shape, chance in design.shape_chances(size).items()
+        }
         suppressed = float(design.suppression_chance(size).mid())
         bias = float(design.bias(size).mid())
-        table.add_row(f"{size:,}", *map(words.chance_text, (suppressed, *chances.values())), f"{bias:+.2f}")
+        table.add_row(
+            f"{size:,}", *map(words.chance_text, (suppressed, *chances.values())), f"{bias:+.2f}"
+        )
         rows.append({"size": size, "suppressed": suppressed, "tables": chances, "bias": bias})
     threshold = design.suppression_threshold
     return Answer(
@@ -168,18 +205,29 @@ def _curve_in_people(tuning: Tuning, tuned: TunedLevel, totals: Iterable[int]) -
     """The table that a published total chooses, and how precise it is."""
     unit = unit_of(tuning.config)
     design = tuned.design
-    table = text_table("published total\n(people)", "table", "cells", "+/- cell\nat 95 %", "+/- total\nat 95 %")
+    table = text_table(
+        "published total\n(people)", "table", "cells", "+/- cell\nat 95 %", "+/- total\nat 95 %"
+    )
     reached = {total: sum(total >= least for least in design.thresholds.totals) for total in totals}
     chosen = [(design.family.shapes[position], total, total) for total, position in reached.items()]
     rows: list[JsonObject] = []
     for shape, first, last in chosen or _ranges(design):
         margins = {kind.short: design.margin(kind) for kind in shape.kinds}
         cell, total = (design.margin(kind) for kind in (shape.kinds[0], shape.kinds[-1]))
-        table.add_row(_people(first, last), shape.label, str(shape.cells), f"{cell:,}", f"{total:,}")
-        rows.append({"first": first, "last": last, "table": shape.label, "margins_of_error": margins})
+        table.add_row(
+            _people(first, last), shape.label, str(shape.cells), f"{cell:,}", f"{total:,}"
+        )
+        rows.append(
+            {"first": first, "last": last, "table": shape.label, "margins_of_error": margins}
+        )
     return Answer(
         for_programs={**keys_of(tuned), "unit": unit, "threshold_unit": "people", "totals": rows},
-        tables=((f"{title_of(tuned)}: what happens to a group, by its published total of people", table),),
+        tables=(
+            (
+                f"{title_of(tuned)}: what happens to a group, by its published total of people",
+                table,
+            ),
+        ),
         notes=(
             f"Margins are in {unit}. The published total chooses and leaves nothing to chance: no group that has one is"
             f" suppressed, a group that has none is not measured, and every number of {tuned.family.name} is unbiased.",

@@ -23,7 +23,9 @@ from safetab.model.products.product import Shape, TableFamily
 _FamilyOfLevel = tuple[TableFamily, PopulationGroupLevel]
 
 
-def budget_answer(tuning: Tuning, level: str, margin: str, confidence: str, family: str | None) -> Answer:
+def budget_answer(
+    tuning: Tuning, level: str, margin: str, confidence: str, family: str | None
+) -> Answer:
     """The least budget with which a cell or a lone total of the level has this margin of error.
 
     Raises InvalidInput if an argument is wrong or no noise has such a margin.
@@ -36,11 +38,17 @@ def budget_answer(tuning: Tuning, level: str, margin: str, confidence: str, fami
     reader.end()
     found = least_budget(tuned, asked, sure)
     if found is None:
-        raise no_answer(f"no noise that can be drawn has a margin of error of {asked:,} at this level.")
+        raise no_answer(
+            f"no noise that can be drawn has a margin of error of {asked:,} at this level."
+        )
     symbol = tuning.config.privacy_definition.budget_symbol
     at = words.confidence_text(sure)
     now = tuned.budget
-    gamma = f", gamma {exact(tuning.config.stage_1_fraction)}" if tuning.config.product.has_stage_1 else ""
+    gamma = (
+        f", gamma {exact(tuning.config.stage_1_fraction)}"
+        if tuning.config.product.has_stage_1
+        else ""
+    )
     beside_the_paper = ["The paper's formula holds only for zCDP, 95 % and a margin above 0."]
     if found.paper_budget is not None and found.saving is not None:
         saved = f"the exact margin saves {words.percent(found.saving)}"
@@ -52,7 +60,11 @@ def budget_answer(tuning: Tuning, level: str, margin: str, confidence: str, fami
         f" {exact(found.budget)} for the level (stability {tuned.stability}{gamma}).",
         *(beside_the_paper if tuning.config.specification is None else []),
         f"The configuration has {symbol} {exact(now)} now"
-        + (f" ({words.signed_percent(found.budget / now - 1)} to get there)." if now else ": the level is left out."),
+        + (
+            f" ({words.signed_percent(found.budget / now - 1)} to get there)."
+            if now
+            else ": the level is left out."
+        ),
     ]
     if found.margin < asked:
         sentences.insert(1, f"Its margin is smaller than asked: +/- {found.margin:,} at {at}.")
@@ -75,7 +87,9 @@ def budget_answer(tuning: Tuning, level: str, margin: str, confidence: str, fami
     )
 
 
-def threshold_answer(tuning: Tuning, level: str, table: str, relative: str, number: str, family: str | None) -> Answer:
+def threshold_answer(
+    tuning: Tuning, level: str, table: str, relative: str, number: str, family: str | None
+) -> Answer:
     """The size of groups from which the table's numbers have this relative margin of error.
 
     The size is in records; a threshold that is compared with published totals is in people.
@@ -97,7 +111,12 @@ def threshold_answer(tuning: Tuning, level: str, table: str, relative: str, numb
         return _size_for_total(tuning, tuned, shape, found.size, part)
     now = design.thresholds.least_total_of(shape, design.family)
     is_in_people = found.cautious_threshold is None
-    facts: JsonObject = {**keys_of(tuned), "table": shape.label, "number": kind.short, "confidence": "0.95"}
+    facts: JsonObject = {
+        **keys_of(tuned),
+        "table": shape.label,
+        "number": kind.short,
+        "confidence": "0.95",
+    }
     facts |= {"unit": unit} if is_in_people else {}
     facts |= {"margin": margin, "relative_margin": exact(part), "size": found.size}
     line = f"one {kind.name.replace('_', ' ')} of the table with {shape.divisions} {design.family.divided_into}"
@@ -107,9 +126,17 @@ def threshold_answer(tuning: Tuning, level: str, table: str, relative: str, numb
     )
     if is_in_people:
         per_record = max(now, 0) / found.size if found.size else None
-        facts |= {"threshold_unit": "people", "threshold_now": now, "people_per_record_at_threshold_now": per_record}
+        facts |= {
+            "threshold_unit": "people",
+            "threshold_now": now,
+            "people_per_record_at_threshold_now": per_record,
+        }
         noun = tuning.config.product.record.noun
-        enough = "." if per_record is None else f": precise enough if there are at most {per_record:,.3g} per {noun}."
+        enough = (
+            "."
+            if per_record is None
+            else f": precise enough if there are at most {per_record:,.3g} per {noun}."
+        )
         about_threshold = (
             f"The threshold is compared with the published total of the group's people, of which there are as many as"
             f" {unit} or more.",
@@ -120,20 +147,33 @@ def threshold_answer(tuning: Tuning, level: str, table: str, relative: str, numb
         facts |= {"cautious_threshold": found.cautious_threshold, "threshold_now": now}
         facts |= {"relative_margin_now": None if relative_now is None else float(relative_now)}
         stage_1 = design.noise(Stage.STAGE_1).margin_of_error(Fraction(95, 100))
-        precision = "." if relative_now is None else f", where the margin is {words.percent(relative_now)} at 95 %."
+        precision = (
+            "."
+            if relative_now is None
+            else f", where the margin is {words.percent(relative_now)} at 95 %."
+        )
         about_threshold = (
             f"Threshold {found.size:,}, or {found.cautious_threshold:,} to be cautious: that is {stage_1:,} more, the"
             " margin of error of stage 1 at 95 %, which decides who gets the table.",
             f"The configuration has {now:,} now{precision}",
         )
-    return Answer(facts, sentences=(sentence, *about_threshold), concerns=concerns_about(tuning, tuned))
+    return Answer(
+        facts, sentences=(sentence, *about_threshold), concerns=concerns_about(tuning, tuned)
+    )
 
 
-def _size_for_total(tuning: Tuning, tuned: TunedLevel, shape: Shape, size: int, part: Fraction) -> Answer:
+def _size_for_total(
+    tuning: Tuning, tuned: TunedLevel, shape: Shape, size: int, part: Fraction
+) -> Answer:
     """The size from which a lone total has this relative margin of error. No threshold gives a group its total."""
     design, unit = tuned.design, unit_of(tuning.config)
     margin, above = design.margin(shape.kinds[0]), design.suppression_threshold
-    facts: JsonObject = {**keys_of(tuned), "table": shape.label, "number": shape.kinds[0].short, "confidence": "0.95"}
+    facts: JsonObject = {
+        **keys_of(tuned),
+        "table": shape.label,
+        "number": shape.kinds[0].short,
+        "confidence": "0.95",
+    }
     facts |= {"margin": margin, "relative_margin": exact(part), "size": size, "threshold_now": None}
     facts["suppression_threshold"] = above
     is_shown = "" if above is None else f" It is shown only above T = {above:,}."
@@ -145,7 +185,12 @@ def _size_for_total(tuning: Tuning, tuned: TunedLevel, shape: Shape, size: int, 
 
 
 def margins_answer(
-    tuning: Tuning, total: str, proportions: Iterable[str], confidence: str, of_pass: str | None, family: str | None
+    tuning: Tuning,
+    total: str,
+    proportions: Iterable[str],
+    confidence: str,
+    of_pass: str | None,
+    family: str | None,
 ) -> Answer:
     """The smallest margins in these proportions that a pass can have for a total loss.
 
@@ -162,8 +207,12 @@ def margins_answer(
     now = _margins_now(tunings, which_pass, sure)
     elsewhere = [name(level) for level in wanted if level.geography.tabulation_pass != which_pass]
     if elsewhere:
-        raise no_answer(f"{', '.join(elsewhere)}: not in the {which_pass.name.upper()} pass. Give the other --pass.")
-    shares = {(of_family.family, level): share for of_family in tunings for level, share in wanted.items()}
+        raise no_answer(
+            f"{', '.join(elsewhere)}: not in the {which_pass.name.upper()} pass. Give the other --pass."
+        )
+    shares = {
+        (of_family.family, level): share for of_family in tunings for level, share in wanted.items()
+    }
     shares = shares or {which: Fraction(max(margin, 1)) for which, margin in now.items()}
     levels = {
         (of_family.family, level): of_family.level(level)
@@ -173,11 +222,17 @@ def margins_answer(
     }
     found = smallest_margins(levels, loss, shares, sure)
     if found is None:
-        raise no_answer(f"no noise that can be drawn has margins in these proportions for {exact(loss)}.")
+        raise no_answer(
+            f"no noise that can be drawn has margins in these proportions for {exact(loss)}."
+        )
     symbol = tuning.config.privacy_definition.budget_symbol
     at = words.confidence_text(sure)
-    alone = f", for {tunings[0].family.name} alone" if len(tunings) < len(tuning.by_family()) else ""
-    table = text_table("level", "proportion", f"+/- cell\nat {at}", symbol, f"+/- now\nat {at}", f"{symbol} now")
+    alone = (
+        f", for {tunings[0].family.name} alone" if len(tunings) < len(tuning.by_family()) else ""
+    )
+    table = text_table(
+        "level", "proportion", f"+/- cell\nat {at}", symbol, f"+/- now\nat {at}", f"{symbol} now"
+    )
     for which, margin in found.margins.items():
         margin_now = f"{now[which]:,}" if which in now else "-"
         numbers = (exact(shares[which]), f"{margin:,}", exact(found.budgets[which]), margin_now)
@@ -188,10 +243,25 @@ def margins_answer(
         {**keys_of(levels[which]), "margin": margin, "budget": exact(found.budgets[which])}
         for which, margin in found.margins.items()
     ]
-    amounts = {"unit": symbol, "total": exact(loss), "spent": exact(found.spent), "left": exact(found.left)}
+    amounts = {
+        "unit": symbol,
+        "total": exact(loss),
+        "spent": exact(found.spent),
+        "left": exact(found.left),
+    }
     return Answer(
-        for_programs={"pass": which_pass.name, "confidence": exact(sure), **amounts, "levels": by_level},
-        tables=((f"Smallest margins of error in these proportions for {symbol} {exact(loss)}{alone}", table),),
+        for_programs={
+            "pass": which_pass.name,
+            "confidence": exact(sure),
+            **amounts,
+            "levels": by_level,
+        },
+        tables=(
+            (
+                f"Smallest margins of error in these proportions for {symbol} {exact(loss)}{alone}",
+                table,
+            ),
+        ),
         notes=(
             f"They spend {symbol} {exact(found.spent)}.{unused} Margins are whole {unit_of(tuning.config)}, about"
             f" in the proportions {'given' if wanted else f'of the margins at {at} now'}.",
@@ -201,10 +271,14 @@ def margins_answer(
     )
 
 
-def _margins_now(tunings: Iterable[Tuning], which_pass: Pass, confidence: Fraction) -> dict[_FamilyOfLevel, int]:
+def _margins_now(
+    tunings: Iterable[Tuning], which_pass: Pass, confidence: Fraction
+) -> dict[_FamilyOfLevel, int]:
     """The margins of a pass that the configurations have now, where their noise can be drawn."""
     return {
-        (tuned.family, tuned.facts.level): tuned.design.noise(tuned.main_stage).margin_of_error(confidence)
+        (tuned.family, tuned.facts.level): tuned.design.noise(tuned.main_stage).margin_of_error(
+            confidence
+        )
         for of_family in tunings
         for tuned in of_family.levels_of(which_pass)
         if tuned.main_stage is not None and tuned.design.can_be_drawn
@@ -216,6 +290,8 @@ def _with_budgets(tunings: Iterable[Tuning], budgets: Mapping[_FamilyOfLevel, Fr
     first, *_ = tunings
     config = first.config
     for tuning in tunings:
-        given = {level: budget for (family, level), budget in budgets.items() if family is tuning.family}
+        given = {
+            level: budget for (family, level), budget in budgets.items() if family is tuning.family
+        }
         config = replace(tuning, config=config).with_budgets(given).config
     return replace(first, config=config)

@@ -33,7 +33,11 @@ class QuestionReader:
     def __init__(self, tuning: Tuning) -> None:
         self._tuning = tuning
         self._levels = tuning.config.census.levels
-        self._level_of = {_plain(text): level for level in self._levels for text in _spellings(level, tuning.config)}
+        self._level_of = {
+            _plain(text): level
+            for level in self._levels
+            for text in _spellings(level, tuning.config)
+        }
         self._findings = FindingsOf("the question")
         self._families = tuning.by_family()  # those that the question may mean
 
@@ -51,11 +55,19 @@ class QuestionReader:
         else:
             hinted = {_plain(hint) for hint in hints}
             counts = Counter(name for each in families for name in _names(each))
-            meant = [each for each in families if any(counts[name] == 1 for name in hinted & _names(each))]
+            meant = [
+                each
+                for each in families
+                if any(counts[name] == 1 for name in hinted & _names(each))
+            ]
         if len(meant) != 1:
             names = " or ".join(_plain(each.family.name) for each in families)
             product = self._tuning.config.product.name
-            why = f"needed, since {product} has several" if text is None else f'{product} has no "{text}"'
+            why = (
+                f"needed, since {product} has several"
+                if text is None
+                else f'{product} has no "{text}"'
+            )
             self._findings.error("--family", f"{why}. Give {names}.")
         self._tuning = meant[0] if meant else families[0]
         self._families = (self._tuning,) if len(meant) == 1 else families
@@ -74,7 +86,9 @@ class QuestionReader:
         """The level with this name; it may have no budget."""
         level = self._level_of.get(_plain(text))
         if level is None:
-            self._findings.error(where, f'there is no level "{text}". The levels are {_listed(self._levels)}.')
+            self._findings.error(
+                where, f'there is no level "{text}". The levels are {_listed(self._levels)}.'
+            )
         return self._tuning.level(level or self._levels[0])
 
     def tabulated_level(self, text: str) -> TunedLevel:
@@ -85,18 +99,27 @@ class QuestionReader:
             return tuned
         level = tuned.facts.level
         pass_runs = level.geography.tabulation_pass in self._tuning.config.passes
-        why = f"its budget {_budget_key(level, self._tuning)} is 0" if pass_runs else "its pass doesn't run"
+        why = (
+            f"its budget {_budget_key(level, self._tuning)} is 0"
+            if pass_runs
+            else "its pass doesn't run"
+        )
         if self._tuning.config.specification is not None:
             why = "no entry of privacy.levels names it"
         tabulated = _listed(self._tuning.levels)
-        self._findings.error("LEVEL", f"{_spelled(level)} is not tabulated: {why}. Tabulated are {tabulated}.")
+        self._findings.error(
+            "LEVEL", f"{_spelled(level)} is not tabulated: {why}. Tabulated are {tabulated}."
+        )
         return next(iter(self._tuning.levels.values()))
 
     def adaptive_level(self, text: str) -> TunedLevel:
         """The level with this name, which must have groups that can get more than a total."""
         tuned = self.tabulated_level(text)
         if not tuned.iterations.adaptive or not tuned.stability:
-            self._findings.error("LEVEL", f"{_spelled(tuned.facts.level)} has no group that can get more than a total.")
+            self._findings.error(
+                "LEVEL",
+                f"{_spelled(tuned.facts.level)} has no group that can get more than a total.",
+            )
         return tuned
 
     def shape(self, text: str) -> Shape:
@@ -105,7 +128,9 @@ class QuestionReader:
         shape_of = {each: shape for shape in shapes for each in _spellings_of(shape)}
         shape = shape_of.get(_plain(text))
         if shape is None:
-            *sizes, last = dict.fromkeys(str(shape.divisions) for shape in shapes if shape.divisions)
+            *sizes, last = dict.fromkeys(
+                str(shape.divisions) for shape in shapes if shape.divisions
+            )
             choice = f"{', '.join(sizes)} or {last}" if sizes else last
             others = f"{_TOTAL}; or an id, such as {shapes[-1].table_id}"
             which = f"Give {choice}: how many {self._tuning.family.divided_into} it has; {others}."
@@ -125,7 +150,9 @@ class QuestionReader:
         """The pass with this name, which must be one that runs; without a name, the first."""
         running = {each.name: each for each in self._tuning.config.passes}
         if text is not None and text not in running:
-            self._findings.error("--pass", f'must be {" or ".join(running)}, a pass that runs, not "{text}".')
+            self._findings.error(
+                "--pass", f'must be {" or ".join(running)}, a pass that runs, not "{text}".'
+            )
         return running.get(text or "", self._tuning.config.passes[0])
 
     def positive(self, text: str, where: str, example: str, below: int | None = None) -> Fraction:
@@ -135,14 +162,18 @@ class QuestionReader:
         if value > 0 and (below is None or value < below):
             return value
         limit = "" if below is None else f" and below {below}"
-        self._findings.error(where, f'"{text}" is not a decimal number above 0{limit}, e.g. {example}.')
+        self._findings.error(
+            where, f'"{text}" is not a decimal number above 0{limit}, e.g. {example}.'
+        )
         return Fraction(1, 2)
 
     def margin(self, text: str) -> int:
         """A margin of error in whole persons or households."""
         if not text.isdecimal() or len(text) > 10 or int(text) > _MOST_MARGIN:
             unit = unit_of(self._tuning.config)
-            self._findings.error("MARGIN", f'must be a whole number of {unit}, at least 0, e.g. 11, not "{text}".')
+            self._findings.error(
+                "MARGIN", f'must be a whole number of {unit}, at least 0, e.g. 11, not "{text}".'
+            )
             return 1
         return int(text)
 
@@ -150,7 +181,9 @@ class QuestionReader:
         """Sizes of groups, sorted and each once."""
         sizes = tuple(sorted(set(given)))
         if sizes and not 0 <= sizes[0] <= sizes[-1] <= _MOST_MARGIN:
-            self._findings.error("--size", f"must lie between 0 and {_MOST_MARGIN:,} {unit_of(self._tuning.config)}.")
+            self._findings.error(
+                "--size", f"must lie between 0 and {_MOST_MARGIN:,} {unit_of(self._tuning.config)}."
+            )
         return sizes
 
     def confidence(self, text: str) -> Fraction:
@@ -161,10 +194,16 @@ class QuestionReader:
         """The level and the number in a text such as LEVEL=11."""
         level, equals, number = text.rpartition("=")
         if not equals:
-            example = examples.LEVEL if self._tuning.config.specification is None else _spelled(self._levels[0])
+            example = (
+                examples.LEVEL
+                if self._tuning.config.specification is None
+                else _spelled(self._levels[0])
+            )
             self._findings.error("--proportion", f'"{text}" is not like {example}=11.')
             return self._levels[0], CONFIDENCE
-        return self.level(level, "--proportion").facts.level, self.positive(number, "--proportion", "11")
+        return self.level(level, "--proportion").facts.level, self.positive(
+            number, "--proportion", "11"
+        )
 
 
 def no_answer(message: str) -> InvalidInput:
@@ -180,7 +219,11 @@ def _spelled(level: PopulationGroupLevel) -> str:
 
 def _listed(levels: Iterable[PopulationGroupLevel]) -> str:
     names = list(map(_spelled, levels))
-    return "; ".join(f'"{each}"' for each in names) if any("," in each for each in names) else ", ".join(names)
+    return (
+        "; ".join(f'"{each}"' for each in names)
+        if any("," in each for each in names)
+        else ", ".join(names)
+    )
 
 
 def _plain(text: str) -> str:

@@ -21,7 +21,13 @@ from safetab.core.privacy.composition import PrivacyLoss
 from safetab.core.privacy.reference import loss_number
 from safetab.foundation.files import package_data
 from safetab.inputs.tuning.concerns import concerns
-from safetab.inputs.tuning.paper import GAMMA, STABILITY, SUPPRESSION_CHANCE, margin_table, threshold_table
+from safetab.inputs.tuning.paper import (
+    GAMMA,
+    STABILITY,
+    SUPPRESSION_CHANCE,
+    margin_table,
+    threshold_table,
+)
 from safetab.inputs.tuning.tuned_level import TunedLevel
 from safetab.inputs.tuning.tuning import Tuning
 from safetab.model.privacy_definition import PrivacyDefinition
@@ -38,7 +44,11 @@ def levels_answer(tuning: Tuning) -> Answer:
     tunings = tuning.by_family()
     is_staged = product.selector is Selector.NOISY_STAGE_1
     has_totals = product.selector is Selector.PUBLISHED_TOTALS
-    units = {"product": product.name, "unit": unit_of(config), **({"threshold_unit": "people"} if has_totals else {})}
+    units = {
+        "product": product.name,
+        "unit": unit_of(config),
+        **({"threshold_unit": "people"} if has_totals else {}),
+    }
     gamma = f", gamma {exact(config.stage_1_fraction)}" if is_staged else ""
     added, changed = neighbours_in_words(product)
     levels = {level for of_family in tunings for level in of_family.levels}
@@ -49,7 +59,11 @@ def levels_answer(tuning: Tuning) -> Answer:
             "privacy_definition": definition.spelling,
             config.spelling.most_answers: config.most_answers,
             **({} if is_staged else units),
-            "levels": [_level(of_family, tuned) for of_family in tunings for tuned in of_family.levels.values()],
+            "levels": [
+                _level(of_family, tuned)
+                for of_family in tunings
+                for tuned in of_family.levels.values()
+            ],
             "groups": tuning.groups,
             **({"empty_groups_published": _empty_groups(tuning)} if is_staged else {}),
             "loss": {people: _loss(definition, loss) for people, loss in losses.items()},
@@ -63,7 +77,9 @@ def levels_answer(tuning: Tuning) -> Answer:
             ("Total privacy loss", loss_table(tuning)),
         ),
         notes=(
-            _NOTES[product.selector.value].format(below=config.census.words.below, nouns=product.record.nouns),
+            _NOTES[product.selector.value].format(
+                below=config.census.words.below, nouns=product.record.nouns
+            ),
             f"Unbounded: {added}; bounded: {changed}. Losses are rounded up.",
             *(reference_words(product, definition) if definition.is_pure else []),
         ),
@@ -87,12 +103,25 @@ def _tables(tuning: Tuning) -> Iterator[tuple[str, TextTable]]:
 
 def _levels_table(tuning: Tuning) -> TextTable:
     """For each level: groups, budget, share of its pass and, if noise decides, how many empty groups are published."""
-    heads = ("level", "groups", tuning.config.privacy_definition.budget_symbol, "share\nof its pass")
+    heads = (
+        "level",
+        "groups",
+        tuning.config.privacy_definition.budget_symbol,
+        "share\nof its pass",
+    )
     is_staged = tuning.config.product.selector is Selector.NOISY_STAGE_1
     table = text_table(*heads, *(["empty groups\npublished"] if is_staged else []))
     for level, tuned in tuning.levels.items():
-        numbers = (f"{tuned.facts.groups:,}", exact(tuned.design.budget), words.percent(tuning.share(level)))
-        empty = f"{tuned.empty_groups_published:,.2f}" if is_staged and tuned.design.can_be_drawn else NONE
+        numbers = (
+            f"{tuned.facts.groups:,}",
+            exact(tuned.design.budget),
+            words.percent(tuning.share(level)),
+        )
+        empty = (
+            f"{tuned.empty_groups_published:,.2f}"
+            if is_staged and tuned.design.can_be_drawn
+            else NONE
+        )
         table.add_row(name(level), *numbers, *([empty] if is_staged else []))
     if is_staged:
         table.add_section()
@@ -103,7 +132,11 @@ def _levels_table(tuning: Tuning) -> TextTable:
 
 
 def _empty_groups(tuning: Tuning) -> float | None:
-    return tuning.empty_groups_published if all(tuned.design.can_be_drawn for tuned in tuning.levels.values()) else None
+    return (
+        tuning.empty_groups_published
+        if all(tuned.design.can_be_drawn for tuned in tuning.levels.values())
+        else None
+    )
 
 
 def _margins(tuned: TunedLevel, confidence: Fraction) -> LevelMargins | None:
@@ -117,7 +150,9 @@ def _level(tuning: Tuning, tuned: TunedLevel) -> JsonObject:
     is_staged = tuning.config.product.selector is Selector.NOISY_STAGE_1
     about_empty_groups = {
         "suppression_threshold": design.suppression_threshold,
-        "empty_groups_published": tuned.empty_groups_published if is_staged and design.can_be_drawn else None,
+        "empty_groups_published": tuned.empty_groups_published
+        if is_staged and design.can_be_drawn
+        else None,
     }
     return {
         **keys_of(tuned),
@@ -128,7 +163,9 @@ def _level(tuning: Tuning, tuned: TunedLevel) -> JsonObject:
         width: {stage.name.lower(): parameter_text(design, stage) for stage in design.stages},
         "thresholds": list(design.thresholds.totals),
         **(about_empty_groups if is_staged else {}),
-        "margins_of_error": {exact(each): _margins_json(_margins(tuned, each)) for each in _CONFIDENCES},
+        "margins_of_error": {
+            exact(each): _margins_json(_margins(tuned, each)) for each in _CONFIDENCES
+        },
     }
 
 
@@ -137,7 +174,11 @@ def _margins_json(margins: LevelMargins | None) -> JsonObject | None:
     if margins is None:
         return None
     tables: JsonObject = {
-        shape.label: {kind.short: of[kind.name] for kind in shape.kinds if of.get("cell") or kind.name == "total"}
+        shape.label: {
+            kind.short: of[kind.name]
+            for kind in shape.kinds
+            if of.get("cell") or kind.name == "total"
+        }
         for shape, of in margins.shapes.items()
     }
     if margins.stage_1_total is None and margins.total_only is None:
@@ -148,10 +189,19 @@ def _margins_json(margins: LevelMargins | None) -> JsonObject | None:
 def _loss(definition: PrivacyDefinition, loss: PrivacyLoss) -> JsonObject:
     """A loss as JSON: exact numbers as text, and epsilons under zCDP."""
     reported = reported_loss(definition, loss)
-    values: JsonObject = {"unbounded": exact(reported.unbounded), "bounded": exact(reported.bounded)}
+    values: JsonObject = {
+        "unbounded": exact(reported.unbounded),
+        "bounded": exact(reported.bounded),
+    }
     if not definition.is_pure:
-        epsilons = {"unbounded_epsilon": reported.unbounded_epsilon, "bounded_epsilon": reported.bounded_epsilon}
-        values |= {"delta": float(DELTA), **{key: loss_number(epsilon) for key, epsilon in epsilons.items()}}
+        epsilons = {
+            "unbounded_epsilon": reported.unbounded_epsilon,
+            "bounded_epsilon": reported.bounded_epsilon,
+        }
+        values |= {
+            "delta": float(DELTA),
+            **{key: loss_number(epsilon) for key, epsilon in epsilons.items()},
+        }
     return values
 
 
@@ -160,8 +210,16 @@ def paper_margins_answer() -> Answer:
     rows = margin_table()
     table = text_table(
         *("level", "target\n+/- at 95 %"),
-        *(f"{kind} rho\n{part}" for kind in ("unbounded", "bounded") for part in ("step 2", "total")),
-        *("exact +/- at 95 %\nwith that total", "least total rho\nfor the target", "saved by\nthe exact margin"),
+        *(
+            f"{kind} rho\n{part}"
+            for kind in ("unbounded", "bounded")
+            for part in ("step 2", "total")
+        ),
+        *(
+            "exact +/- at 95 %\nwith that total",
+            "least total rho\nfor the target",
+            "saved by\nthe exact margin",
+        ),
     )
     differing: dict[tuple[int, Decimal, int], list[str]] = {}
     rows_as_json = []
@@ -176,7 +234,9 @@ def paper_margins_answer() -> Answer:
         numbers = map(str, (row.target, *budgets.values(), row.exact_margin))
         table.add_row(name(row.level), *numbers, exact(row.exact_total), words.percent(saving))
         if row.exact_margin != row.target:
-            differing.setdefault((row.target, row.total, row.exact_margin), []).append(name(row.level))
+            differing.setdefault((row.target, row.total, row.exact_margin), []).append(
+                name(row.level)
+            )
         rows_as_json.append(
             {
                 "level": name(row.level),
@@ -187,7 +247,10 @@ def paper_margins_answer() -> Answer:
                 "saving": float(saving),
             }
         )
-    paper_sum, exact_sum = sum(Fraction(row.total) for row in rows), sum(row.exact_total for row in rows)
+    paper_sum, exact_sum = (
+        sum(Fraction(row.total) for row in rows),
+        sum(row.exact_total for row in rows),
+    )
     return Answer(
         for_programs={
             "confidence": "0.95",

@@ -19,5 +19,7 @@ class GroupCounts(Protocol):
     def totals(self, level: LevelPlan) -> ExactCounts:
         """The totals of the level's population groups that have a record."""
 
-    def cells(self, level: LevelPlan, groups_of: Mapping[Shape, NDArray[np.int64]]) -> Mapping[Shape, ExactCounts]:
+    def cells(
+        self, level: LevelPlan, groups_of: Mapping[Shape, NDArray[np.int64]]
+    ) -> Mapping[Shape, ExactCounts]:
         """The cells of the groups, by rising index, that got each shape finer than a total."""

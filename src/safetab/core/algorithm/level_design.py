@@ -24,7 +24,14 @@ from safetab.model.census.census import PopulationGroupLevel
 from safetab.model.census.sensitivity import Sensitivity
 from safetab.model.config.run_config import FamilyConfig, RunConfig
 from safetab.model.privacy_definition import PrivacyDefinition
-from safetab.model.products.product import LineKind, Product, Selector, Shape, TableFamily, Thresholds
+from safetab.model.products.product import (
+    LineKind,
+    Product,
+    Selector,
+    Shape,
+    TableFamily,
+    Thresholds,
+)
 
 
 def suppression_threshold(
@@ -38,7 +45,11 @@ def suppression_threshold(
 
 def passes_suppression(noisy_totals: NDArray[np.int64], threshold: int | None) -> NDArray[np.bool_]:
     """Which totals may be published: those above the threshold, or all without one."""
-    return np.ones(len(noisy_totals), dtype=np.bool_) if threshold is None else noisy_totals > threshold
+    return (
+        np.ones(len(noisy_totals), dtype=np.bool_)
+        if threshold is None
+        else noisy_totals > threshold
+    )
 
 
 CONFIDENCE = Fraction(95, 100)
@@ -87,7 +98,9 @@ class LevelDesign:
     budget: Fraction
     thresholds: Thresholds
     stages: Mapping[Stage, StageDesign]
-    suppression_threshold: int | None  # the paper's T: a total is published only above it; None = no suppression
+    suppression_threshold: (
+        int | None
+    )  # the paper's T: a total is published only above it; None = no suppression
 
     @property
     def stability(self) -> int:
@@ -111,15 +124,21 @@ class LevelDesign:
     @property
     def shapes(self) -> tuple[Shape, ...]:
         """The shapes that a group can get: only the finest if nothing selects one."""
-        return (self.family.finest,) if self.product.selector is Selector.NONE else self.family.shapes
+        return (
+            (self.family.finest,) if self.product.selector is Selector.NONE else self.family.shapes
+        )
 
     def margins(self, confidence: Fraction = CONFIDENCE) -> LevelMargins:
         """The margins of error of the level's numbers at this confidence."""
         shapes = {}
         for shape in self.shapes if Stage.STAGE_2 in self.stages else ():
-            shapes[shape] = MappingProxyType({kind.name: self.margin(kind, confidence) for kind in shape.kinds})
+            shapes[shape] = MappingProxyType(
+                {kind.name: self.margin(kind, confidence) for kind in shape.kinds}
+            )
         lone = {stage: margin_of(each.noise, 1, confidence) for stage, each in self.stages.items()}
-        return LevelMargins(lone.get(Stage.STAGE_1), lone.get(Stage.TOTAL_ONLY), MappingProxyType(shapes))
+        return LevelMargins(
+            lone.get(Stage.STAGE_1), lone.get(Stage.TOTAL_ONLY), MappingProxyType(shapes)
+        )
 
     def margin(self, kind: LineKind, confidence: Fraction = CONFIDENCE) -> int:
         """The margin of error of one line of this kind, in records."""
@@ -129,7 +148,10 @@ class LevelDesign:
         """The chance that an adaptive group with `true_size` records gets each shape."""
         if not self.thresholds.totals:
             return {self.family.total: arb(1)}
-        noise, limits = self.noise(Stage.STAGE_1), [total - true_size for total in self.thresholds.totals]
+        noise, limits = (
+            self.noise(Stage.STAGE_1),
+            [total - true_size for total in self.thresholds.totals],
+        )
         between = (noise.chance_between(low, high) for low, high in pairwise(limits))
         chances = (noise.cdf(limits[0] - 1), *between, noise.tail(limits[-1]))
         return dict(zip(self.family.shapes, chances, strict=True))
@@ -160,7 +182,9 @@ class LevelDesign:
         """
         if self.suppression_threshold is None:
             return arb(0)
-        return self.noise(Stage.STAGE_2).mean_given_at_least(self.suppression_threshold + 1 - true_size)
+        return self.noise(Stage.STAGE_2).mean_given_at_least(
+            self.suppression_threshold + 1 - true_size
+        )
 
     def empty_groups_published(self, adaptive_groups: int, total_only_groups: int) -> float:
         """Expected number of published groups if all of them were empty."""
@@ -195,16 +219,25 @@ def level_design(
     )
 
 
-def not_measured(config: RunConfig, of_family: FamilyConfig, level: PopulationGroupLevel) -> LevelDesign:
+def not_measured(
+    config: RunConfig, of_family: FamilyConfig, level: PopulationGroupLevel
+) -> LevelDesign:
     """The design of a level at which nothing is measured."""
-    return level_design(config, of_family, level, Sensitivity.of_groups(0), IterationsMeasured(0, 0))
+    return level_design(
+        config, of_family, level, Sensitivity.of_groups(0), IterationsMeasured(0, 0)
+    )
 
 
 def _stages_of(
-    config: RunConfig, budget_of_level: Fraction, sensitivity: Sensitivity, iterations: IterationsMeasured
+    config: RunConfig,
+    budget_of_level: Fraction,
+    sensitivity: Sensitivity,
+    iterations: IterationsMeasured,
 ) -> Mapping[Stage, StageDesign]:
     """The stages of a level, each with the noise that its share of the budget buys."""
-    if not sensitivity:  # no person can be in any group: there is nothing to protect, and nothing to count
+    if (
+        not sensitivity
+    ):  # no person can be in any group: there is nothing to protect, and nothing to count
         return MappingProxyType({})
     adaptive = _ADAPTIVE[config.product.selector] if iterations.adaptive else ()
     total_only = (Stage.TOTAL_ONLY,) if iterations.total_only else ()
@@ -212,7 +245,9 @@ def _stages_of(
     stages: dict[Stage, StageDesign] = {}
     for stage in (*adaptive, *total_only):
         budget = budget_of_level * stage_fraction(stage, gamma)
-        stages[stage] = StageDesign(stage, budget, calibrated_noise(config.privacy_definition, sensitivity, budget))
+        stages[stage] = StageDesign(
+            stage, budget, calibrated_noise(config.privacy_definition, sensitivity, budget)
+        )
     return MappingProxyType(stages)
 
 

@@ -30,7 +30,10 @@ class Measurements:
 
 
 def line_sums(
-    cells: NDArray[np.int64], lines: tuple[Line, ...] | tuple[FileRow, ...], *, allow_negative: bool = True
+    cells: NDArray[np.int64],
+    lines: tuple[Line, ...] | tuple[FileRow, ...],
+    *,
+    allow_negative: bool = True,
 ) -> NDArray[np.int64]:
     """The sum of each line's run of cells, by group and line; negative cells are 0 unless allowed."""
     kept = cells if allow_negative else np.maximum(cells, 0)

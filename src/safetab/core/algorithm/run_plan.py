@@ -47,7 +47,9 @@ class LevelPlan:
 
     design: LevelDesign
     universe: GroupUniverse
-    selected: SelectedGroups | None = None  # those with a published total, if such totals choose tables
+    selected: SelectedGroups | None = (
+        None  # those with a published total, if such totals choose tables
+    )
 
     @property
     def level(self) -> PopulationGroupLevel:
@@ -65,7 +67,9 @@ class LevelPlan:
     def known_shapes(self) -> tuple[NDArray[np.int64], NDArray[np.int8]] | None:
         """The indices and shapes of the measured groups, unless a noisy stage 1 chooses shapes."""
         if self.selected is not None:
-            return self.selected.indices, chosen_shapes(self.selected.totals, self.design.thresholds)
+            return self.selected.indices, chosen_shapes(
+                self.selected.totals, self.design.thresholds
+            )
         if self.design.product.selector is not Selector.NONE or not self.design.stages:
             return None
         shape = self.family.number_of(self.family.finest)
@@ -87,12 +91,16 @@ class RunPlan(Result):
 
     def levels_of(self, tabulation_pass: Pass) -> tuple[LevelPlan, ...]:
         """The plans of the levels that one pass tabulates."""
-        return tuple(plan for plan in self.levels if plan.level.geography.tabulation_pass == tabulation_pass)
+        return tuple(
+            plan for plan in self.levels if plan.level.geography.tabulation_pass == tabulation_pass
+        )
 
     @property
     def unprotected_levels(self) -> tuple[PopulationGroupLevel, ...]:
         """The levels whose numbers are more likely exact than not: a public fact of the budgets alone."""
-        return tuple(dict.fromkeys(plan.level for plan in self.levels if not plan.design.is_protected))
+        return tuple(
+            dict.fromkeys(plan.level for plan in self.levels if not plan.design.is_protected)
+        )
 
     def loss_of(self, tabulation_pass: Pass) -> PrivacyLoss:
         """What a pass costs a person in it: the sum of the budgets of its levels."""
@@ -117,7 +125,9 @@ class RunPlan(Result):
     def _title(self) -> str:
         groups = sum({plan.level: plan.universe.size for plan in self.levels}.values())
         loss = f"{self.config.privacy_definition.budget_symbol} {float(self.loss.unbounded):.6g}"
-        return f"Plan of a run of {self.config.product.name}: {groups:,} groups, {loss} (unbounded)."
+        return (
+            f"Plan of a run of {self.config.product.name}: {groups:,} groups, {loss} (unbounded)."
+        )
 
     def to_arrow(self) -> pa.Table:
         """A row for each level and family of tables: groups, budget, and the margin of error of a cell at 95 %."""
@@ -151,7 +161,9 @@ def _row_of(plan: LevelPlan) -> dict[str, object]:
 
 def loss_of_config_pass(config: RunConfig, tabulation_pass: Pass) -> PrivacyLoss:
     """What a pass costs a person in it: the sum of the budgets of its levels."""
-    return loss_of_a_pass(config.budget_of(level) for level in config.census.levels_of([tabulation_pass]))
+    return loss_of_a_pass(
+        config.budget_of(level) for level in config.census.levels_of([tabulation_pass])
+    )
 
 
 def loss_of_config(config: RunConfig) -> PrivacyLoss:
@@ -175,11 +187,15 @@ class _EmptyGroupOutput:
 def output_if_all_groups_are_empty(plan: LevelPlan) -> _EmptyGroupOutput:
     """The expected output of one level if all of its groups were empty."""
     design, universe = plan.design, plan.universe
-    if design.product.selector is not Selector.NOISY_STAGE_1:  # which groups get which tables is public
+    if (
+        design.product.selector is not Selector.NOISY_STAGE_1
+    ):  # which groups get which tables is public
         groups_of_shape = _groups_of_shapes(plan)
         rows = {}
         for file in design.product.files:
-            rows_of_shape = [len(shape.file_rows.get(file.folder, ())) for shape in plan.family.shapes]
+            rows_of_shape = [
+                len(shape.file_rows.get(file.folder, ())) for shape in plan.family.shapes
+            ]
             rows[file.folder] = float(groups_of_shape @ rows_of_shape)
         return _EmptyGroupOutput(float(groups_of_shape.sum()), rows)
     groups = design.empty_groups_published(universe.adaptive_groups, universe.total_only_groups)
@@ -190,7 +206,9 @@ def output_if_all_groups_are_empty(plan: LevelPlan) -> _EmptyGroupOutput:
 def _groups_of_shapes(plan: LevelPlan) -> NDArray[np.int64]:
     """How many measured groups get each shape, where no noise decides."""
     if plan.selected is None:
-        return np.array([0] * len(plan.family.finer) + [plan.universe.size if plan.design.stages else 0])
+        return np.array(
+            [0] * len(plan.family.finer) + [plan.universe.size if plan.design.stages else 0]
+        )
     shapes = chosen_shapes(plan.selected.totals, plan.design.thresholds)
     return np.bincount(shapes, minlength=len(plan.family.shapes))
 
@@ -204,7 +222,10 @@ def _rows(plan: LevelPlan, folder: str, published_groups: float) -> float:
         return 0.0
     chances = plan.design.shape_chances()
     with working_precision(DEFAULT_BITS):
-        of_a_group = sum((chances[shape] * len(shape.file_rows.get(folder, ())) for shape in family.finer), arb(0))
+        of_a_group = sum(
+            (chances[shape] * len(shape.file_rows.get(folder, ())) for shape in family.finer),
+            arb(0),
+        )
         return float((plan.universe.adaptive_groups * of_a_group).mid())
 
 
@@ -213,13 +234,17 @@ def chosen_shapes(totals: NDArray[np.int64], thresholds: Thresholds) -> NDArray[
     return np.searchsorted(np.array(thresholds.totals), totals, side="right").astype(np.int8)
 
 
-def selected_groups(universe: GroupUniverse, totals: population_groups.PublishedTotals) -> SelectedGroups:
+def selected_groups(
+    universe: GroupUniverse, totals: population_groups.PublishedTotals
+) -> SelectedGroups:
     """The groups of the universe that have a published total. No other group is measured."""
     of_level = totals.of_level.get(universe.level.geography)
     if of_level is None or not len(universe.entities):
         none = np.empty(0, dtype=np.int64)
         return SelectedGroups(none, none)
-    position_of = {iteration.code: position for position, iteration in enumerate(universe.iterations)}
+    position_of = {
+        iteration.code: position for position, iteration in enumerate(universe.iterations)
+    }
     positions = np.array([position_of.get(code, -1) for code in totals.codes], dtype=np.int64)
     entity, is_known = find_sorted(universe.entities, of_level.entity)
     iteration = positions[of_level.code]
@@ -244,29 +269,43 @@ def check_totals(
     for geography, of_level in totals.of_level.items():
         kind = geography.kind
         is_known = np.isin(of_level.entity, whole.entities(kind))
-        unknown_codes = {totals.codes[position] for position in np.unique(of_level.code)} - known.keys()
+        unknown_codes = {
+            totals.codes[position] for position in np.unique(of_level.code)
+        } - known.keys()
         _refuse_unknown(geography, of_level.entity[~is_known], unknown_codes, config, findings)
         _refuse_repeated(geography, of_level, totals.codes, findings)
         if geography.tabulation_pass not in of_pass:
             ignored["of a pass that doesn't run"] += len(of_level.entity)
             continue
         is_inside = np.isin(of_level.entity, of_pass[geography.tabulation_pass].entities(kind))
-        ignored[f"of regions outside {config.spelling.parts}"] += int(np.count_nonzero(is_known & ~is_inside))
+        ignored[f"of regions outside {config.spelling.parts}"] += int(
+            np.count_nonzero(is_known & ~is_inside)
+        )
         present, times = np.unique(of_level.code[is_inside], return_counts=True)
         for position, rows in zip(present.tolist(), times.tolist(), strict=True):
             iteration = known.get(totals.codes[position])
             if iteration is not None and not iteration.level.is_tabulated:
-                ignored[f"of {iteration.level.name.lower()} groups, which are never tabulated"] += rows
+                ignored[f"of {iteration.level.name.lower()} groups, which are never tabulated"] += (
+                    rows
+                )
             elif iteration is not None and not iteration.is_tabulated(kind):
-                ignored["of iterations that are not tabulated at their level (coterminous copies)"] += rows
+                ignored[
+                    "of iterations that are not tabulated at their level (coterminous copies)"
+                ] += rows
     for why, rows in ignored.items():
         if rows:
-            findings.warning("", f"{rows:,} {'total is' if rows == 1 else 'totals are'} {why}: ignored.")
+            findings.warning(
+                "", f"{rows:,} {'total is' if rows == 1 else 'totals are'} {why}: ignored."
+            )
     return findings.findings
 
 
 def _refuse_unknown(
-    geography: AreaLevel, regions: NDArray[np.int64], codes: set[str], config: RunConfig, findings: FindingsOf
+    geography: AreaLevel,
+    regions: NDArray[np.int64],
+    codes: set[str],
+    config: RunConfig,
+    findings: FindingsOf,
 ) -> None:
     """Report totals of regions and iterations that the public files do not have."""
     if len(regions):
@@ -274,15 +313,23 @@ def _refuse_unknown(
         advice = f"Give the {config.census.words.areas_file} of the totals."
         findings.error("REGION_ID", f"{geography.label} {ids}: not in the geography. {advice}")
     if codes:
-        column, what = ("group", "groups") if config.specification else ("ITERATION_CODE", "iterations")
-        findings.error(column, f"{shortened(sorted(codes))} at {geography.label}: not in the lists of {what}.")
+        column, what = (
+            ("group", "groups") if config.specification else ("ITERATION_CODE", "iterations")
+        )
+        findings.error(
+            column, f"{shortened(sorted(codes))} at {geography.label}: not in the lists of {what}."
+        )
 
 
-def _refuse_repeated(geography: AreaLevel, of_level: TotalsOfLevel, codes: Sequence[str], findings: FindingsOf) -> None:
+def _refuse_repeated(
+    geography: AreaLevel, of_level: TotalsOfLevel, codes: Sequence[str], findings: FindingsOf
+) -> None:
     """Report groups with two totals: they would be measured twice and count their records twice."""
     groups = np.sort(of_level.entity * len(codes) + of_level.code)
     again = groups[1:][np.diff(groups) == 0]
     if len(again):
         regions = (divmod(group, len(codes)) for group in again.tolist())
         names = [f"{geography.kind.ids.text(entity)} {codes[code]}" for entity, code in regions]
-        findings.error("", f"a group has more than one total: {geography.label} {shortened(names)}. Keep one.")
+        findings.error(
+            "", f"a group has more than one total: {geography.label} {shortened(names)}. Keep one."
+        )

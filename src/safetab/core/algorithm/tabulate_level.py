@@ -46,10 +46,14 @@ class EmptyGroups:
         """The indices in [first, end) at which an empty group may be published."""
         if self._suppression_threshold is None:
             return np.arange(first, end)
-        passing = indices_whose_noise_may_exceed(self._suppression_threshold, first, end, self._stage_2)
+        passing = indices_whose_noise_may_exceed(
+            self._suppression_threshold, first, end, self._stage_2
+        )
         if self._first_threshold is None:
             return passing
-        with_table = indices_whose_noise_may_exceed(self._first_threshold - 1, first, end, self._stage_1)
+        with_table = indices_whose_noise_may_exceed(
+            self._first_threshold - 1, first, end, self._stage_1
+        )
         return union_of(passing, with_table)
 
 
@@ -130,7 +134,9 @@ def _by_noisy_stage_1(level: _PaidLevel, totals: ExactCounts) -> Iterator[Measur
     firsts = range(0, universe.size, at_once)
     ranges = [(first, min(first + at_once, universe.size)) for first in firsts]
     pieces = (partial(empty.that_may_be_published, first, end) for first, end in ranges)
-    threads = 1 if design.suppression_threshold is None else level.threads  # without it nothing is looked for
+    threads = (
+        1 if design.suppression_threshold is None else level.threads
+    )  # without it nothing is looked for
     with closing(results_in_threads(pieces, threads)) as found:
         for (first, end), of_empty in zip(ranges, found, strict=True):
             groups = union_of(totals.between(first, end).indices, of_empty)
@@ -183,7 +189,10 @@ def _parts_of_bounded_size(level: _PaidLevel, shapes: NDArray[np.int8]) -> Itera
 
 
 def _stage_2(
-    level: _PaidLevel, counts: ExactCounts, stage_1: NDArray[np.int64] | None, shapes: NDArray[np.int8]
+    level: _PaidLevel,
+    counts: ExactCounts,
+    stage_1: NDArray[np.int64] | None,
+    shapes: NDArray[np.int8],
 ) -> Measurements:
     """Measure each group in its chosen shape. Suppressed totals leave no trace."""
     family = level.plan.family

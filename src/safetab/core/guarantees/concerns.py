@@ -15,7 +15,9 @@ from safetab.model.products.product import Selector, Shape
 _HALF = Fraction(1, 2)
 
 
-def warn_of_noisy_choices(config: RunConfig, levels: Iterable[LevelPlan], findings: FindingsOf) -> None:
+def warn_of_noisy_choices(
+    config: RunConfig, levels: Iterable[LevelPlan], findings: FindingsOf
+) -> None:
     """Add a warning for each concern about what is suppressed and which tables are chosen."""
     of_suppression = concern_of_suppression(config)
     if of_suppression is not None:
@@ -97,7 +99,12 @@ def table_in_words(design: LevelDesign, shape: Shape) -> str:
 
 def at_threshold(design: LevelDesign, threshold: int) -> tuple[str, str]:
     """How a sentence on a group at a threshold begins, and what it says before a number of records."""
-    if design.product.selector is Selector.PUBLISHED_TOTALS:  # of people; records have one of the group each
+    if (
+        design.product.selector is Selector.PUBLISHED_TOTALS
+    ):  # of people; records have one of the group each
         nouns = design.product.record.nouns
-        return f"At its threshold of {threshold:,} people a group has at most as many {nouns};", " at most"
+        return (
+            f"At its threshold of {threshold:,} people a group has at most as many {nouns};",
+            " at most",
+        )
     return f"At its threshold of {threshold:,} {design.product.record.counted},", ""

@@ -17,7 +17,9 @@ from safetab.model.known_census import DEFAULT_CENSUS
 from safetab.model.products.product import Product
 from safetab.model.products.record import RecordLayout
 
-TAKEN_TO_BE_PUBLIC = "Taken to be public. If one of these was made from the records, the guarantee does not hold."
+TAKEN_TO_BE_PUBLIC = (
+    "Taken to be public. If one of these was made from the records, the guarantee does not hold."
+)
 
 
 def is_specified(census: Census) -> bool:
@@ -42,7 +44,10 @@ def guarantee_as_json(config: RunConfig) -> dict[str, object]:
     """What is protected, and what the hashes of public files are of."""
     if not is_specified(config.census):
         return {}
-    return {"protected": protected_sentence(config.product), "about_public_files": TAKEN_TO_BE_PUBLIC}
+    return {
+        "protected": protected_sentence(config.product),
+        "about_public_files": TAKEN_TO_BE_PUBLIC,
+    }
 
 
 def neighbours_in_words(product: Product) -> tuple[str, str]:
@@ -78,7 +83,11 @@ def _is_allowed(record: RecordLayout, answers: Sequence[Sequence[str]]) -> bool:
         for column, text in zip(codes.columns, texts, strict=False):
             field = record.fields.get(column)
             value = text if field is None else field.value_of(text)
-            if value is None or value not in record.where.get(column, [value]) or column in record.area.columns:
+            if (
+                value is None
+                or value not in record.where.get(column, [value])
+                or column in record.area.columns
+            ):
                 return False
     return True
 
@@ -87,7 +96,9 @@ def _stability_in_words(plan: RunPlan, level: LevelPlan) -> str:
     """The stability of a level, with a record that reaches it, or with the best record found."""
     areas, groups = level.level.geography.kind, level.level.iterations
     most, slots = plan.config.most_answers, plan.config.census.classifications
-    codes = iteration_map_of(plan.lists, groups, areas, most_answers=most, classifications=slots).classifications
+    codes = iteration_map_of(
+        plan.lists, groups, areas, most_answers=most, classifications=slots
+    ).classifications
     answers = reaching_record(codes)
     said = dict.fromkeys(code for each in answers for code in each)
     example = f"with the code{'' if len(said) == 1 else 's'} {', '.join(said)}"

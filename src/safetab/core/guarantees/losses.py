@@ -11,7 +11,12 @@ from safetab.core.algorithm.run_plan import RunPlan, loss_of_config_pass
 from safetab.core.guarantees.concerns import levels_by_sentence
 from safetab.core.privacy.composition import PrivacyLoss, epsilon_of_rho
 from safetab.core.privacy.output_status import SYNTHETIC_MARKER
-from safetab.core.privacy.reference import level_far_above, loss_text, reference_losses, total_too_large
+from safetab.core.privacy.reference import (
+    level_far_above,
+    loss_text,
+    reference_losses,
+    total_too_large,
+)
 from safetab.foundation.findings import shortened
 from safetab.model.census.area_levels import Pass
 from safetab.model.census.census import PopulationGroupLevel
@@ -48,19 +53,27 @@ def epsilons_by_delta(rho: Fraction) -> dict[str, Fraction]:
 
 def reported_references(product: Product) -> dict[str, ReportedLoss]:
     """What the release to compare with cost, by its name; empty without one."""
-    return {name: reported_loss(PrivacyDefinition.ZCDP, loss) for name, loss in reference_losses(product).items()}
+    return {
+        name: reported_loss(PrivacyDefinition.ZCDP, loss)
+        for name, loss in reference_losses(product).items()
+    }
 
 
 def reference_words(product: Product, definition: PrivacyDefinition) -> list[str]:
     """One sentence on the loss to compare with, for readers of a loss under this definition; none without one."""
-    return [_reference_words(name, loss, definition) for name, loss in reported_references(product).items()]
+    return [
+        _reference_words(name, loss, definition)
+        for name, loss in reported_references(product).items()
+    ]
 
 
 def _reference_words(name: str, loss: ReportedLoss, definition: PrivacyDefinition) -> str:
     rho = f"For comparison, the {name}: rho {loss_text(loss.unbounded)} (bounded {loss_text(loss.bounded)})"
     if definition.is_pure:
         return f"{rho}. A pure epsilon counts as rho = epsilon squared / 2 at most."
-    epsilon = f"epsilon {loss_text(loss.unbounded_epsilon)} (bounded {loss_text(loss.bounded_epsilon)})"
+    epsilon = (
+        f"epsilon {loss_text(loss.unbounded_epsilon)} (bounded {loss_text(loss.bounded_epsilon)})"
+    )
     return f"{rho}, {epsilon} at delta {float(DELTA):g}."
 
 
@@ -82,13 +95,22 @@ class JointLoss:
     def passes(self) -> tuple[Pass, ...]:
         """The passes of either run. A pass that one of them does not run costs nothing there."""
         run = {*self.persons.passes, *self.households.passes}
-        return tuple(tabulation_pass for tabulation_pass in self.persons.census.passes if tabulation_pass in run)
+        return tuple(
+            tabulation_pass
+            for tabulation_pass in self.persons.census.passes
+            if tabulation_pass in run
+        )
 
     def rows(self) -> Iterator[tuple[str, dict[Pass, Fraction]]]:
         """What changes, and the most that this can cost in each pass."""
-        losses = {tabulation_pass: self._of_pass(tabulation_pass) for tabulation_pass in self.passes}
+        losses = {
+            tabulation_pass: self._of_pass(tabulation_pass) for tabulation_pass in self.passes
+        }
         for change in next(iter(losses.values()), {}):
-            yield change, {tabulation_pass: of_pass[change] for tabulation_pass, of_pass in losses.items()}
+            yield (
+                change,
+                {tabulation_pass: of_pass[change] for tabulation_pass, of_pass in losses.items()},
+            )
 
     def _of_pass(self, tabulation_pass: Pass) -> dict[str, Fraction]:
         """What each change can cost in a pass, at most."""
@@ -108,7 +130,9 @@ class JointLoss:
             f"a person moves to another {noun}": 2 * person + 2**power * 2 * household,
         }
         for people in PEOPLE_SHOWN:
-            losses[f"a {noun} of {people} people is added or removed"] = people**power * person + household
+            losses[f"a {noun} of {people} people is added or removed"] = (
+                people**power * person + household
+            )
         return losses
 
 
@@ -119,7 +143,9 @@ def _loss(config: RunConfig, tabulation_pass: Pass) -> Fraction:
 
 def privacy_warnings(plan: RunPlan) -> Iterator[str]:
     """Sentences on losses that are too large: the whole run, then levels, those alike in one sentence."""
-    yield from total_too_large(plan.config.product, plan.config.privacy_definition, plan.loss.unbounded)
+    yield from total_too_large(
+        plan.config.product, plan.config.privacy_definition, plan.loss.unbounded
+    )
     for sentence, levels in levels_by_sentence(plan.levels, _levels_far_above).items():
         names = shortened(levels, 3, "; ")
         if len(levels) == 1:

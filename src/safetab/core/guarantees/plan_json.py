@@ -38,7 +38,9 @@ def plan_as_json(plan: RunPlan) -> JsonObject:
         "levels_left_out": [_level_name(level) for level in plan.levels_left_out],
         "levels_without_protection": [_level_name(level) for level in plan.unprotected_levels],
         "no_protection": losses.no_protection(plan.unprotected_levels),
-        "groups": sum({level_plan.level: level_plan.universe.size for level_plan in plan.levels}.values()),
+        "groups": sum(
+            {level_plan.level: level_plan.universe.size for level_plan in plan.levels}.values()
+        ),
         "loss": loss_as_json(plan),
         **_reference(config.product),
         "privacy_warnings": list(losses.privacy_warnings(plan)),
@@ -50,7 +52,9 @@ def _reference(product: Product) -> JsonObject:
     for name, reported in losses.reported_references(product).items():
         loss = _loss(reported, PrivacyDefinition.ZCDP)
         is_of_2020 = as_shipped(product).production is not None
-        return {"loss_of_2020": loss} if is_of_2020 else {"loss_of_reference": {"name": name} | loss}
+        return (
+            {"loss_of_2020": loss} if is_of_2020 else {"loss_of_reference": {"name": name} | loss}
+        )
     return {}
 
 
@@ -73,7 +77,10 @@ def loss_as_json(plan: RunPlan) -> JsonObject:
 
 def losses_as_json(definition: PrivacyDefinition, loss_of: Mapping[str, PrivacyLoss]) -> JsonObject:
     """Losses by whom they concern: a pass, or the whole run."""
-    return {who: _loss(losses.reported_loss(definition, loss), definition) for who, loss in loss_of.items()}
+    return {
+        who: _loss(losses.reported_loss(definition, loss), definition)
+        for who, loss in loss_of.items()
+    }
 
 
 def joint_loss_as_json(joint: JointLoss) -> list[JsonObject]:
@@ -102,7 +109,11 @@ def _level(plan: LevelPlan) -> JsonObject:
         "pass": plan.level.geography.tabulation_pass.name,
         **_level_name(plan.level),
         **({"family": plan.family.name} if design.product.has_several_families else {}),
-        **({} if plan.selected is None else {"groups_with_a_published_total": len(plan.selected.indices)}),
+        **(
+            {}
+            if plan.selected is None
+            else {"groups_with_a_published_total": len(plan.selected.indices)}
+        ),
         "entities": len(universe.entities),
         "iterations": len(universe.iterations),
         "adaptive_iterations": len(universe.iterations) - universe.total_only_iterations,

@@ -29,7 +29,9 @@ def _write_values(  # noqa: PLR0913, PLR0917 - a compiled loop takes plain array
     for position in range(len(values)):
         word = words[position, 0] >> shifts[0]
         below = np.uint64(guide[word >> shifts[1]])
-        while thresholds[below + one] < word:  # rare: the last step is taken without a branch to guess
+        while (
+            thresholds[below + one] < word
+        ):  # rare: the last step is taken without a branch to guess
             below += one
         here, ahead = thresholds[below], thresholds[below + one]
         if here == word or ahead == word:  # noqa: PLR1714 - compiled as written
@@ -41,7 +43,9 @@ def _write_values(  # noqa: PLR0913, PLR0917 - a compiled loop takes plain array
     return found
 
 
-def write_indices_from(words: NDArray[np.uint64], least: np.uint64, first: int, indices: NDArray[np.int64]) -> int:
+def write_indices_from(
+    words: NDArray[np.uint64], least: np.uint64, first: int, indices: NDArray[np.int64]
+) -> int:
     """Write the indices of the words that are at least `least`. The first word has index `first`."""
     found = 0
     for position in range(len(words)):
@@ -52,7 +56,10 @@ def write_indices_from(words: NDArray[np.uint64], least: np.uint64, first: int, 
 
 
 _WORD_BITS = 64
-_LEAST_GUIDE_BITS, _MOST_GUIDE_BITS = 12, 16  # 16 KB for narrow noise, 256 KB for wide: what caches hold
+_LEAST_GUIDE_BITS, _MOST_GUIDE_BITS = (
+    12,
+    16,
+)  # 16 KB for narrow noise, 256 KB for wide: what caches hold
 
 _MoreBits = Callable[[int], int]
 """Gives 128 further bits: those of the n-th extension block, n = 1, 2, ..."""
@@ -88,7 +95,9 @@ class InversionTable:
     def _guide(self) -> NDArray[np.uint32]:
         """For each prefix, the number of thresholds below all words with that prefix."""
         beginnings = np.arange(1 << self._guide_bits, dtype=np.uint64)
-        return np.searchsorted(self._thresholds, beginnings << self._shifts[1], side="left").astype(np.uint32)
+        return np.searchsorted(self._thresholds, beginnings << self._shifts[1], side="left").astype(
+            np.uint32
+        )
 
     @cached_property
     def _ended_thresholds(self) -> NDArray[np.uint64]:
@@ -103,7 +112,9 @@ class InversionTable:
     def _values(self, words: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.intp]]:
         used = words[:, 0] >> self._shifts[0]
         below = self._thresholds_below(used)
-        is_decided = self._thresholds[below] != used  # the last threshold is the greatest word, so `below` is inside
+        is_decided = (
+            self._thresholds[below] != used
+        )  # the last threshold is the greatest word, so `below` is inside
         return np.where(is_decided, below + self._least, 0), np.flatnonzero(~is_decided)
 
     def _thresholds_below(self, used: NDArray[np.uint64]) -> NDArray[np.intp]:
@@ -116,7 +127,9 @@ class InversionTable:
         below[further] = np.searchsorted(self._thresholds, used[further], side="left")
         return below
 
-    def _values_compiled(self, words: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.intp]]:
+    def _values_compiled(
+        self, words: NDArray[np.uint64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.intp]]:
         values, undecided = np.empty((2, len(words)), dtype=np.int64)
         table = (self._ended_thresholds, self._guide, self._shifts, self._least)
         found = compiled(_write_values)(words, *table, values, undecided)

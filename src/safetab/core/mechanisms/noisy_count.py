@@ -35,7 +35,9 @@ def noisy_count(counts: ExactCounts, shape: Shape, right: DrawingRight) -> NDArr
     return noisy
 
 
-def indices_whose_noise_may_exceed(value: int, first: int, end: int, right: DrawingRight) -> NDArray[np.int64]:
+def indices_whose_noise_may_exceed(
+    value: int, first: int, end: int, right: DrawingRight
+) -> NDArray[np.int64]:
     """The indices in [first, end) whose noise for a total exceeds `value`, and perhaps a few undecided.
 
     Neighbours and cost: as `noisy_count`, whose draws these are; nothing is drawn a second time.
@@ -43,7 +45,9 @@ def indices_whose_noise_may_exceed(value: int, first: int, end: int, right: Draw
     """
     least_word = np.uint64(inversion_table(right.event.noise).least_word_above(value))
     prefix = _prefix(right, right.event.family.total, cell=0)
-    work = (end - first) // 64  # compiled, a word takes a nanosecond less: it pays for many millions
+    work = (
+        end - first
+    ) // 64  # compiled, a word takes a nanosecond less: it pays for many millions
     write = compiled_if_worthwhile(write_indices_from, work, _write_indices_from)
     indices, found = np.empty(end - first, dtype=np.int64), 0  # mostly never touched
     for start, words in right.bits.first_words_of_range(prefix, first, end):
@@ -51,7 +55,9 @@ def indices_whose_noise_may_exceed(value: int, first: int, end: int, right: Draw
     return indices[:found].copy()
 
 
-def _write_indices_from(words: NDArray[np.uint64], least: np.uint64, first: int, indices: NDArray[np.int64]) -> int:
+def _write_indices_from(
+    words: NDArray[np.uint64], least: np.uint64, first: int, indices: NDArray[np.int64]
+) -> int:
     """The same as the loop, on whole arrays."""
     positions = np.flatnonzero(words >= least)
     np.add(positions, first, out=indices[: len(positions)])
@@ -71,18 +77,26 @@ class _Draws:
         """The noise, part by part."""
         table = inversion_table(self.right.event.noise)
         values_of = table.inverter(len(self.indices))
-        for part, words in self.right.bits.batches(_prefix(self.right, self.shape, self.cell), self.indices):
+        for part, words in self.right.bits.batches(
+            _prefix(self.right, self.shape, self.cell), self.indices
+        ):
             values, undecided = values_of(words)
             if len(undecided):
                 self._resolve(values, undecided, words, part.start)
             yield part, values
 
     def _resolve(
-        self, values: NDArray[np.int64], undecided: NDArray[np.intp], words: NDArray[np.uint64], start: int
+        self,
+        values: NDArray[np.int64],
+        undecided: NDArray[np.intp],
+        words: NDArray[np.uint64],
+        start: int,
     ) -> None:
         """Write the values of a part's undecided words, reading as many more of their bits as needed."""
         table = inversion_table(self.right.event.noise)
-        for position, (first, second) in zip(undecided.tolist(), words[undecided].tolist(), strict=True):
+        for position, (first, second) in zip(
+            undecided.tolist(), words[undecided].tolist(), strict=True
+        ):
             extension = partial(self._extension_block, start + position)
             values[position] = table.resolved((first << 64) | second, extension)
 

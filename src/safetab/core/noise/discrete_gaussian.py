@@ -34,7 +34,9 @@ _WIDE_SIGMA_SQUARED = 64
 _GUARD_BITS = 64
 _MOST_CORRECTIONS = 300
 _NARROW_SIGMA_SQUARED = 0.25
-_NEGLIGIBLE = 10.0  # weights this many sigma away, and images this many 1 / sigma away, are below 1e-21
+_NEGLIGIBLE = (
+    10.0  # weights this many sigma away, and images this many 1 / sigma away, are below 1e-21
+)
 _MOST_EXPONENT = 740.0  # exp(-740) is about the least float
 
 
@@ -106,13 +108,17 @@ class DiscreteGaussian(NoiseDistribution):
             return _probability_of_one(self.sigma_squared, value)
         if self.is_wide:
             error = _probability_error(self.sigma_squared, self.draws)
-            return _probability_of_one(self.draws * self.sigma_squared, value) + arb(0, error.upper())
+            return _probability_of_one(self.draws * self.sigma_squared, value) + arb(
+                0, error.upper()
+            )
         counted, missing = _tails_of_sum(self.sigma_squared, self.draws, ctx.prec)
         return _share(_at(counted, value) - _at(counted, value + 1), missing, self.draws * ctx.prec)
 
     def _tails_from(self, most: int) -> Iterator[arb]:
         tail, probability = self.tail(most, ctx.prec), self.probability(most, ctx.prec)
-        growth = arb(exactly((2 * most - 1) / (2 * self.sigma_squared))).exp()  # P[X = m - 1] / P[X = m]
+        growth = arb(
+            exactly((2 * most - 1) / (2 * self.sigma_squared))
+        ).exp()  # P[X = m - 1] / P[X = m]
         slowing = arb(exactly(-1 / self.sigma_squared)).exp()
         for _ in range(most):
             yield tail
@@ -121,7 +127,9 @@ class DiscreteGaussian(NoiseDistribution):
             tail += probability
 
     def _upper_mean(self, at_least: int) -> arb:
-        return _upper_sum(self.sigma_squared, at_least, 1) / _normaliser(self.sigma_squared, ctx.prec)
+        return _upper_sum(self.sigma_squared, at_least, 1) / _normaliser(
+            self.sigma_squared, ctx.prec
+        )
 
     def _variance(self) -> arb:
         """Nearly sigma^2 for a wide draw. Proof: docs/noise.md#variance."""
@@ -157,7 +165,9 @@ class DiscreteGaussian(NoiseDistribution):
         if sigma_squared < _NARROW_SIGMA_SQUARED:
             at_0 = float(_log_weights(np.zeros(1), sigma_squared)[0])
             return _log_weights(t, sigma_squared) - at_0
-        return _log_images(_reduced(t), sigma_squared) - float(_log_images(np.zeros(1), sigma_squared)[0])
+        return _log_images(_reduced(t), sigma_squared) - float(
+            _log_images(np.zeros(1), sigma_squared)[0]
+        )
 
     def bound_of_logarithm(self, t: NDArray[np.float64]) -> NDArray[np.float64]:
         """The images add up to less than e - 1 times the nearest one if sigma is at least 1/2."""
@@ -231,14 +241,18 @@ def upper_sum_term_by_term(sigma_squared: Fraction, start: int, moment: int = 0)
         total += term
         value += 1
         term = value**moment * _weight(sigma_squared, value)
-        ratio = _exp_over_twice(sigma_squared, -(2 * value + 1)) * (value + 1) ** moment / value**moment
+        ratio = (
+            _exp_over_twice(sigma_squared, -(2 * value + 1)) * (value + 1) ** moment / value**moment
+        )
         if value * value > moment * sigma_squared and ratio < 1:
             left_out = (term / (1 - ratio)).upper()
             if left_out < total * negligible:
                 return total.union(total + left_out)
 
 
-def euler_maclaurin_sums(sigma_squared: Fraction, start: int, moment: int = 0) -> Iterator[tuple[arb, arb]]:
+def euler_maclaurin_sums(
+    sigma_squared: Fraction, start: int, moment: int = 0
+) -> Iterator[tuple[arb, arb]]:
     """Approximations of the same sum, each with an error bound.
 
     With moment 1, the summand is -sigma^2 times the derivative of the weight, so its own derivatives
@@ -252,7 +266,9 @@ def euler_maclaurin_sums(sigma_squared: Fraction, start: int, moment: int = 0) -
     normal_tail = (standardised / arb(2).sqrt()).erfc()
     integral = squared * first if moment else sigma * (arb.pi() / 2).sqrt() * normal_tail
     total = integral + start**moment * first / 2
-    before, hermite = (standardised, standardised**2 - 1) if moment else (arb(1), standardised)  # He_0, He_1, He_2
+    before, hermite = (
+        (standardised, standardised**2 - 1) if moment else (arb(1), standardised)
+    )  # He_0, He_1, He_2
     order = 2
     while True:
         factor = _bernoulli_over_factorial(order) * sigma ** (1 + moment - order)

@@ -86,14 +86,20 @@ class DiscreteLaplace(NoiseDistribution):
             at_least_so_many = list(accumulate(reversed(weights)))[::-1]
             success = _success(self.scale)
             shares = enumerate(at_least_so_many)
-            terms = (share * comb(at_least - 1 + times, times) * success**times for times, share in shares)
+            terms = (
+                share * comb(at_least - 1 + times, times) * success**times
+                for times, share in shares
+            )
             return _failure(self.scale) ** at_least * sum(terms, arb(0))
 
     def _probability(self, value: int) -> arb:
         with extra_precision(_GUARD_BITS):
             shares = enumerate(_mixture_weights(self.scale, self.draws, ctx.prec))
             success = _success(self.scale)
-            terms = (share * comb(value + times, times) * success ** (times + 1) for times, share in shares)
+            terms = (
+                share * comb(value + times, times) * success ** (times + 1)
+                for times, share in shares
+            )
             return _failure(self.scale) ** value * sum(terms, arb(0))
 
     def _tails_from(self, most: int) -> Iterator[arb]:
@@ -163,7 +169,8 @@ def _mixture_weights(scale: Fraction, draws: int, bits: int) -> tuple[arb, ...]:
     with working_precision(bits):
         failure = _failure(scale)
         return tuple(
-            (1 + failure) ** (waited_for - 2 * draws) * _series_coefficient(draws, draws - waited_for, failure**2)
+            (1 + failure) ** (waited_for - 2 * draws)
+            * _series_coefficient(draws, draws - waited_for, failure**2)
             for waited_for in range(1, draws + 1)
         )
 
@@ -172,5 +179,7 @@ def _series_coefficient(draws: int, order: int, square: arb) -> arb:
     """The coefficient of y^order in (1 + square y / (1 - y))^draws."""
     if order == 0:
         return arb(1)
-    terms = (comb(draws, j) * comb(order - 1, j - 1) * square**j for j in range(1, min(order, draws) + 1))
+    terms = (
+        comb(draws, j) * comb(order - 1, j - 1) * square**j for j in range(1, min(order, draws) + 1)
+    )
     return sum(terms, arb(0))

@@ -256,7 +256,9 @@ class NoiseDistribution(ABC):
         working_bits = bits + _GUARD_BITS_OF_THRESHOLDS
         while working_bits <= _MOST_BITS_OF_THRESHOLDS:
             with working_precision(working_bits):
-                floors = [(tail * arb(2) ** bits).floor().unique_fmpz() for tail in self._tails_from(most)]
+                floors = [
+                    (tail * arb(2) ** bits).floor().unique_fmpz() for tail in self._tails_from(most)
+                ]
             decided = [int(floor) for floor in floors if floor is not None]
             if len(decided) == most:  # no ball contains an integer
                 return decided
@@ -286,14 +288,18 @@ class NoiseDistribution(ABC):
         bits = _FEWEST_BITS
         while bits <= _MOST_BITS:
             tail = self.tail(at_least, bits)
-            with working_precision(2 * bits):  # comparing rounds the chance to the working precision
+            with working_precision(
+                2 * bits
+            ):  # comparing rounds the chance to the working precision
                 limit = arb(exactly(chance))
                 if tail < limit:
                     return True
                 if tail > limit:
                     return False
             bits *= 2
-        raise ArithmeticError(f"{_MOST_BITS} bits do not decide whether a tail probability is below {chance}")
+        raise ArithmeticError(
+            f"{_MOST_BITS} bits do not decide whether a tail probability is below {chance}"
+        )
 
 
 @lru_cache(maxsize=4096)

@@ -18,7 +18,9 @@ _MOST_CERTIFIED_DRAWS = 46
 """The largest number of equal narrow or geometric draws whose sum is certified: the cells of the finest table."""
 
 _MOST_NODES = 1 << 19
-_LEAST_MATTERING = 1e-22  # nodes with a smaller characteristic function change no probability by 1e-15
+_LEAST_MATTERING = (
+    1e-22  # nodes with a smaller characteristic function change no probability by 1e-15
+)
 _SMOOTHING_CUT, _SMOOTHING_REACH = 9.0, 7.0
 _MOST_AT_ONCE = 1 << 21
 _ROUNDING = 1e-6  # a distance in steps is a whole number if it is that near to one
@@ -79,7 +81,11 @@ class WeightedSum:
 
     def tail_bounds(self, at_least: NDArray[np.float64]) -> NDArray[np.float64]:
         """P[noise >= x] for each x within 1e-9, or slightly more, never less, if `is_smoothed`."""
-        return self._integral.tail_bounds(at_least) if self.parts else (at_least <= 0).astype(np.float64)
+        return (
+            self._integral.tail_bounds(at_least)
+            if self.parts
+            else (at_least <= 0).astype(np.float64)
+        )
 
     @property
     def is_smoothed(self) -> bool:
@@ -115,14 +121,21 @@ class _Integral:
     def __init__(self, parts: Iterable[WeightedDraws], step: Fraction) -> None:
         self._step = step
         multiples = [(part.noise, int(part.weight / step), part.draws) for part in parts]
-        deviation = sqrt(sum(draws * (multiple * noise.spread) ** 2 for noise, multiple, draws in multiples))
+        deviation = sqrt(
+            sum(draws * (multiple * noise.spread) ** 2 for noise, multiple, draws in multiples)
+        )
         farthest = max(noise.reach for noise, _, _ in multiples)
         self._reach = ceil(farthest * deviation) + 1
         self._period = 2 * self._reach + 1
         nodes = min(self._reach, _MOST_NODES)
-        all_t: NDArray[np.float64] = np.arange(1, nodes + 1, dtype=np.float64) * (2 * pi / self._period)
+        all_t: NDArray[np.float64] = np.arange(1, nodes + 1, dtype=np.float64) * (
+            2 * pi / self._period
+        )
         smoothing = _SMOOTHING_CUT / all_t[-1] if nodes < self._reach else 0.0
-        bound = sum(draws * noise.bound_of_logarithm(multiple * all_t) for noise, multiple, draws in multiples)
+        bound = sum(
+            draws * noise.bound_of_logarithm(multiple * all_t)
+            for noise, multiple, draws in multiples
+        )
         t = all_t[bound > log(_LEAST_MATTERING)]
         logarithm = np.zeros(len(t))
         for noise, multiple, draws in multiples:
@@ -168,7 +181,9 @@ class _Integral:
     def _all_within(self, most: NDArray[np.float64]) -> NDArray[np.float64]:
         """P[|S| <= m] for each m."""
         chunks = np.array_split(most, len(most) * len(self._t) // _MOST_AT_ONCE + 1)
-        sums = [np.sin(np.outer(chunk + 0.5, self._t)) @ (self._phi / self._below) for chunk in chunks]
+        sums = [
+            np.sin(np.outer(chunk + 0.5, self._t)) @ (self._phi / self._below) for chunk in chunks
+        ]
         return np.asarray((2 * most + 1 + 2 * np.concatenate(sums)) / self._period)
 
 
@@ -215,7 +230,12 @@ class _WholeNumberDistribution:
 
 def sum_of_truncated(draws: Mapping[TruncatedDraw, int]) -> _WholeNumberDistribution:
     """The sum of independent draws of each kind, within 1e-9. Proof: docs/noise.md#selection-in-sums."""
-    reach = ceil(sqrt(sum(times * (one.weight * _reach(one.noise)) ** 2 for one, times in draws.items()))) + 1
+    reach = (
+        ceil(
+            sqrt(sum(times * (one.weight * _reach(one.noise)) ** 2 for one, times in draws.items()))
+        )
+        + 1
+    )
     period = 1 << (2 * reach).bit_length()
     transform = np.ones(period // 2 + 1, dtype=np.complex128)
     mean = 0.0
@@ -227,7 +247,9 @@ def sum_of_truncated(draws: Mapping[TruncatedDraw, int]) -> _WholeNumberDistribu
     first = round(mean) - period // 2
     chances = np.roll(np.fft.irfft(transform, period), -(first % period))
     matters = np.flatnonzero(chances > _LEAST_CHANCE)
-    return _WholeNumberDistribution(first + int(matters[0]), np.maximum(chances[matters[0] : matters[-1] + 1], 0.0))
+    return _WholeNumberDistribution(
+        first + int(matters[0]), np.maximum(chances[matters[0] : matters[-1] + 1], 0.0)
+    )
 
 
 @lru_cache(maxsize=1024)

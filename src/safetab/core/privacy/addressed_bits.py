@@ -75,7 +75,9 @@ class AddressedBits:
             found[part] = words
         return found
 
-    def batches(self, prefix: int, indices: NDArray[np.int64]) -> Iterator[tuple[slice, NDArray[np.uint64]]]:
+    def batches(
+        self, prefix: int, indices: NDArray[np.int64]
+    ) -> Iterator[tuple[slice, NDArray[np.uint64]]]:
         """The same words part by part. Each part overwrites the one before."""
         encryptor = self._cipher.encryptor()
         addresses = np.empty((min(len(indices), _BLOCKS_AT_ONCE), 2), dtype=">u8")
@@ -91,7 +93,9 @@ class AddressedBits:
                 stream = scrambled[: encryptor.update_into(blocks.data, scrambled.data)]
             yield slice(first, first + len(part)), stream.view("<u8").reshape(-1, 2)
 
-    def first_words_of_range(self, prefix: int, first: int, end: int) -> Iterator[tuple[int, NDArray[np.uint64]]]:
+    def first_words_of_range(
+        self, prefix: int, first: int, end: int
+    ) -> Iterator[tuple[int, NDArray[np.uint64]]]:
         """The first word of each index in [first, end), in parts: where a part begins, and its words."""
         for start in range(first, end, _BLOCKS_AT_ONCE):
             count = min(_BLOCKS_AT_ONCE, end - start)

@@ -33,11 +33,17 @@ NOISES = MappingProxyType({each.mechanism: _class_of(each.mechanism) for each in
 
 def stage_fraction(stage: Stage, stage_1_fraction: Fraction) -> Fraction:
     """A stage's share of a level's budget: gamma, 1 - gamma, or all of it for a TotalOnly group."""
-    shares = {Stage.TOTAL_ONLY: Fraction(1), Stage.STAGE_1: stage_1_fraction, Stage.STAGE_2: 1 - stage_1_fraction}
+    shares = {
+        Stage.TOTAL_ONLY: Fraction(1),
+        Stage.STAGE_1: stage_1_fraction,
+        Stage.STAGE_2: 1 - stage_1_fraction,
+    }
     return shares[stage]
 
 
-def calibrated_noise(definition: PrivacyDefinition, sensitivity: Sensitivity, budget: Fraction) -> NoiseDistribution:
+def calibrated_noise(
+    definition: PrivacyDefinition, sensitivity: Sensitivity, budget: Fraction
+) -> NoiseDistribution:
     """The noise with which the counts of a level's groups, or of their cells, cost `budget`.
 
     Neighbours: add or remove one record, or all records of one unit, which moves the vector of these

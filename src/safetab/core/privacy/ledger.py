@@ -73,7 +73,9 @@ class Ledger:
         Neighbours and cost: those of the charge. Proof: docs/privacy.md#ledger.
         """
         if event not in self._events:
-            raise OverspentBudget(f"{event.level}, stage {event.stage}: nothing was charged, so nothing was drawn")
+            raise OverspentBudget(
+                f"{event.level}, stage {event.stage}: nothing was charged, so nothing was drawn"
+            )
         return DrawingRight(event, self._bits, _LEDGERS_OWN)
 
     def charge(self, event: MeasurementEvent) -> DrawingRight:
@@ -84,18 +86,28 @@ class Ledger:
         Proof: docs/privacy.md#ledger.
         """
         if event.cost <= 0:
-            raise OverspentBudget(f"{event.level}, stage {event.stage}: a measurement must cost something")
+            raise OverspentBudget(
+                f"{event.level}, stage {event.stage}: a measurement must cost something"
+            )
         if any(past.address_prefix == event.address_prefix for past in self._events):
-            raise OverspentBudget(f"{event.level}, stage {event.stage}: charged already, and noise is drawn once")
+            raise OverspentBudget(
+                f"{event.level}, stage {event.stage}: charged already, and noise is drawn once"
+            )
         spent = _cost([*self._events, event], event.measured)
         if spent > self._budgets.get(event.measured, Fraction(0)):
-            raise OverspentBudget(f"{event.level}, stage {event.stage}: the level's budget doesn't cover it")
+            raise OverspentBudget(
+                f"{event.level}, stage {event.stage}: the level's budget doesn't cover it"
+            )
         self._events.append(event)
         return DrawingRight(event, self._bits, _LEDGERS_OWN)
 
     def spent(self, tabulation_pass: Pass) -> Fraction:
         """What a pass was charged so far, for a record or a unit in it."""
-        events = (event for event in self._events if event.level.geography.tabulation_pass == tabulation_pass)
+        events = (
+            event
+            for event in self._events
+            if event.level.geography.tabulation_pass == tabulation_pass
+        )
         measured = {event.measured for event in events}
         return sum((_cost(self._events, level) for level in measured), Fraction(0))
 

@@ -78,7 +78,9 @@ class _Losses:
 
 
 def _with_sums(first: Fraction, step: Fraction, chances: Sequence[arb], left_out: arb) -> _Losses:
-    weighted = [chance * arb(exactly(-(first + place * step))).exp() for place, chance in enumerate(chances)]
+    weighted = [
+        chance * arb(exactly(-(first + place * step))).exp() for place, chance in enumerate(chances)
+    ]
     from_end = [list(accumulate(reversed(terms)))[::-1] for terms in (chances, weighted)]
     return _Losses(first, step, chances, left_out, *from_end)
 

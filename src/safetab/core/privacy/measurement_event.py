@@ -57,6 +57,8 @@ class MeasurementEvent:
         prefix = 0
         for number in fields:
             if not 0 <= number < 1 << _FIELD_BITS:
-                raise OverflowError("an address has no room for this many products, families or levels")
+                raise OverflowError(
+                    "an address has no room for this many products, families or levels"
+                )
             prefix = (prefix << _FIELD_BITS) | number
         return prefix

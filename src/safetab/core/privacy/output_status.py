@@ -83,7 +83,11 @@ def status_that_forbids_named(value: str) -> OutputStatus | None:
 
 def status_as_json(status: OutputStatus) -> dict[str, object]:
     """The entries that manifest.json, datapackage.json and privacy.json share."""
-    return {"status": status.value, "status_sentence": status.sentence, "for_release": status.is_for_release}
+    return {
+        "status": status.value,
+        "status_sentence": status.sentence,
+        "for_release": status.is_for_release,
+    }
 
 
 CONTRADICTION = "contradicts itself: its status and for_release disagree."

@@ -56,7 +56,9 @@ def total_far_above(product: Product, definition: PrivacyDefinition, total: Frac
     return _far_above(what, definition, total, reference.rho, f"the {reference.name}")
 
 
-def beyond_protection(product: Product, definition: PrivacyDefinition, total: Fraction) -> str | None:
+def beyond_protection(
+    product: Product, definition: PrivacyDefinition, total: Fraction
+) -> str | None:
     """A sentence if a total loss leaves almost no doubt about anybody's presence, else None."""
     if total <= definition.unit.most_that_protects:
         return None
@@ -68,23 +70,33 @@ def beyond_protection(product: Product, definition: PrivacyDefinition, total: Fr
     )
 
 
-def total_too_large(product: Product, definition: PrivacyDefinition, total: Fraction) -> Iterator[str]:
+def total_too_large(
+    product: Product, definition: PrivacyDefinition, total: Fraction
+) -> Iterator[str]:
     """The sentence on a total loss that is far above the reference, or else beyond any protection; none if neither."""
-    sentence = total_far_above(product, definition, total) or beyond_protection(product, definition, total)
+    sentence = total_far_above(product, definition, total) or beyond_protection(
+        product, definition, total
+    )
     if sentence is not None:
         yield sentence
 
 
-def level_far_above(product: Product, definition: PrivacyDefinition, budget: Fraction) -> str | None:
+def level_far_above(
+    product: Product, definition: PrivacyDefinition, budget: Fraction
+) -> str | None:
     """A sentence if one level's loss is far above that of any level of the reference, else None."""
     reference = product.reference
     if reference is None or reference.costliest_level is None:
         return None
     whose = f"the costliest level of the {reference.name}"
-    return _far_above("The loss of this level", definition, budget, reference.costliest_level, whose)
+    return _far_above(
+        "The loss of this level", definition, budget, reference.costliest_level, whose
+    )
 
 
-def _far_above(what: str, definition: PrivacyDefinition, loss: Fraction, reference: Fraction, whose: str) -> str | None:
+def _far_above(
+    what: str, definition: PrivacyDefinition, loss: Fraction, reference: Fraction, whose: str
+) -> str | None:
     rho = definition.unit.rho_of(loss)
     if rho <= FAR_ABOVE * reference:
         return None

@@ -16,7 +16,11 @@ from safetab.inputs.known_lists import KnownLists
 from safetab.inputs.own_records import OwnRecords, find_own_records
 from safetab.inputs.planner import PublicFiles
 from safetab.inputs.readers.table_files import TableFiles
-from safetab.inputs.records.record_files import find_record_files, number_of_records, readable_record_files
+from safetab.inputs.records.record_files import (
+    find_record_files,
+    number_of_records,
+    readable_record_files,
+)
 from safetab.model.config.run_config import ReaderKind
 from safetab.model.products.record import RecordLayout
 
@@ -45,7 +49,11 @@ class LocalBackend:
 
     def number_of_records(self, records: Records) -> int:
         """As `Backend.number_of_records`."""
-        return records.about_persons if isinstance(records, OwnRecords) else number_of_records(_files(records))
+        return (
+            records.about_persons
+            if isinstance(records, OwnRecords)
+            else number_of_records(_files(records))
+        )
 
     def engine(self, records: Records, files: PublicFiles) -> CountingEngine:
         """As `Backend.engine`."""
@@ -57,7 +65,9 @@ class LocalBackend:
 
         return LocalEngine(_files(records), files, self._settings, self._log)
 
-    def judge(self, data: Path, known: KnownLists, rows_done: Callable[[int], None]) -> tuple[Finding, ...]:
+    def judge(
+        self, data: Path, known: KnownLists, rows_done: Callable[[int], None]
+    ) -> tuple[Finding, ...]:
         """As `Backend.judge`."""
         if known.reader is ReaderKind.CEF:
             from safetab.counting.local.cef import judge_cef  # noqa: PLC0415

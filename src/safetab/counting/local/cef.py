@@ -28,7 +28,9 @@ from safetab.model.products.bureau_columns import BLOCK_DIGITS, CODE_COLUMNS
 class CefEngine(ArrayEngine):
     """A `CountingEngine` that reads the states one after the other."""
 
-    def __init__(self, records: CefFiles, files: PublicFiles, settings: EngineSettings, log: Log) -> None:
+    def __init__(
+        self, records: CefFiles, files: PublicFiles, settings: EngineSettings, log: Log
+    ) -> None:
         super().__init__(files, settings)
         if files.oids is None:
             raise TypeError("a CEF comes with the ids of its blocks")
@@ -38,7 +40,9 @@ class CefEngine(ArrayEngine):
         self._record = self._encoding.record
         self._patterns = ThreadPatterns(self._encoding.patterns)
         self._codes = CodeNumbers(self._record.single, self._encoding.numbers_of_codes[1])
-        self._rules = CefRules(files.lists.code_names, files.oids, for_households=self._record.holds_people)
+        self._rules = CefRules(
+            files.lists.code_names, files.oids, for_households=self._record.holds_people
+        )
         _, _, blocks, atom_of_block = self._encoding.area_lookup
         positions, is_listed = find_sorted(blocks, files.oids.blocks)
         self._atom_of_place = np.full(len(positions), -1, dtype=np.int32)
@@ -61,9 +65,13 @@ class CefEngine(ArrayEngine):
                 f"state {files.state}: {reader.persons_read:,} persons read, {reader.persons_joined:,} joined to a"
                 f" unit, {encoded:,} {self._record.noun}s encoded"
             )
-            are_all = reader.persons_read == reader.persons_joined and encoded == reader.records(self._record)
+            are_all = reader.persons_read == reader.persons_joined and encoded == reader.records(
+                self._record
+            )
             if not are_all and not any(finding.is_error for finding in reader.findings):
-                raise MiscountedRecords("not everybody who was read was joined to a unit and encoded.")
+                raise MiscountedRecords(
+                    "not everybody who was read was joined to a unit and encoded."
+                )
         findings = FindingsOf(self._files.label)
         if not any(finding.is_error for finding in found):
             report_passes(counts, 0, self._record, findings)
@@ -82,7 +90,9 @@ class CefEngine(ArrayEngine):
                 records = records_of(joined, self._record)
                 yield from fingerprint.sums_of_columns(whole_columns(records, self._oids))
             if any(finding.is_error for finding in reader.findings):
-                raise RunFailed("the files of a state changed while they were read. Nothing was written.")
+                raise RunFailed(
+                    "the files of a state changed while they were read. Nothing was written."
+                )
 
     def _add(self, records: CefRecords, counts: dict[Pass, int]) -> int:
         """Store the records, add them to the counts of the passes, and return their number."""
@@ -91,7 +101,9 @@ class CefEngine(ArrayEngine):
         codes = np.where(digits == 0, np.int16(0), self._codes.of_digits(digits))
         patterns = self._patterns.numbers_of(codes)
         if (atoms < 0).any() or (patterns < 0).any():
-            raise MiscountedRecords("records that break no rule of the files break one of the engine.")
+            raise MiscountedRecords(
+                "records that break no rule of the files break one of the engine."
+            )
         self._stored.add(atoms, patterns, self._attributes(records))
         for which, (first, end) in self._bounds.items():
             counts[which] += int(np.count_nonzero((atoms >= first) & (atoms < end)))
@@ -99,12 +111,16 @@ class CefEngine(ArrayEngine):
 
     def _attributes(self, records: CefRecords) -> NDArray[np.unsignedinteger]:
         attributes = np.zeros(len(records), dtype=np.int64)
-        for part, factor in zip(self._record.attribute, self._record.attribute_factors, strict=True):
+        for part, factor in zip(
+            self._record.attribute, self._record.attribute_factors, strict=True
+        ):
             attributes += (records.columns[part.column].astype(np.int64) - part.bounds[0]) * factor
         return attributes.astype(self._stored.attribute_type)
 
 
-def judge_cef(known: KnownLists, files: CefFiles, rows_done: Callable[[int], None]) -> tuple[Finding, ...]:
+def judge_cef(
+    known: KnownLists, files: CefFiles, rows_done: Callable[[int], None]
+) -> tuple[Finding, ...]:
     """What is wrong with the lines of a CEF, as far as the known lists tell."""
     rules = CefRules(known.codes, known.oids, for_households=known.record.holds_people)
     found = list[Finding]()

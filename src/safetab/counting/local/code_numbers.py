@@ -20,16 +20,24 @@ class CodeNumbers:
     also for the first answer if it is missing and required.
     """
 
-    def __init__(self, codes: CodeColumns, number_of_code: Mapping[str, int], *, is_single: bool = False) -> None:
+    def __init__(
+        self, codes: CodeColumns, number_of_code: Mapping[str, int], *, is_single: bool = False
+    ) -> None:
         self.codes = codes
         self._number_of_code = number_of_code
         if codes.listed is None:
             may_hold = codes.classification.may_hold
-            self._number_of_code = {code: number for code, number in number_of_code.items() if may_hold(code)}
+            self._number_of_code = {
+                code: number for code, number in number_of_code.items() if may_hold(code)
+            }
         self._is_single = is_single
-        self._of_digits = np.full(10 ** (codes.digits or 0) + 1, WRONG, dtype=np.int16)  # the last: no digits
+        self._of_digits = np.full(
+            10 ** (codes.digits or 0) + 1, WRONG, dtype=np.int16
+        )  # the last: no digits
         if codes.digits is not None:
-            self._of_digits[[int(code) for code in self._number_of_code]] = list(self._number_of_code.values())
+            self._of_digits[[int(code) for code in self._number_of_code]] = list(
+                self._number_of_code.values()
+            )
 
     def of_column(self, record: RecordLayout, name: str, column: ValueColumn) -> Int16s:
         """The numbers of a column's values; those of lists have a row for each place."""
@@ -52,7 +60,9 @@ class CodeNumbers:
 
     def of_texts(self, texts: Iterable[str | None], *, may_be_missing: bool = False) -> Int16s:
         """The numbers of answers that are texts. A single answer that is not stated counts as missing."""
-        numbers = np.array([self.codes.number_of(text, self._number_of_code) for text in texts], dtype=np.int16)
+        numbers = np.array(
+            [self.codes.number_of(text, self._number_of_code) for text in texts], dtype=np.int16
+        )
         if not may_be_missing:
             numbers[numbers == 0] = WRONG
         if self._is_single:

@@ -52,7 +52,9 @@ def count_atoms(
     counted_starts[len(run_starts) - 1] = found
 
 
-def count_attributes(records: SortedRecords, lists: IterationLists, by_pattern: Int32s, by_attribute: Int32s) -> None:
+def count_attributes(
+    records: SortedRecords, lists: IterationLists, by_pattern: Int32s, by_attribute: Int32s
+) -> None:
     """Add every record to each of its iterations, in the whole part, by attribute.
 
     Records of a pattern that `by_pattern` has a row for are counted there, and added to their
@@ -211,17 +213,25 @@ class RecordCounter:
     def totals(self, level: LevelPlan) -> ExactCounts:
         """As `GroupCounts.totals`."""
         position_at = self._encoding.position_at(level)
-        pieces = [partial(self._totals_of_range, level, position_at, of) for of in self._ranges(level)]
+        pieces = [
+            partial(self._totals_of_range, level, position_at, of) for of in self._ranges(level)
+        ]
         found = self._pool.results_of(pieces)
         none = (np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))
         indices, counts = map(np.concatenate, zip(none, *found, strict=True))
         return ExactCounts(indices, counts.reshape(-1, 1))
 
-    def _totals_of_range(self, level: LevelPlan, position_at: Int64s, of: _Range) -> tuple[Int64s, Int64s]:
+    def _totals_of_range(
+        self, level: LevelPlan, position_at: Int64s, of: _Range
+    ) -> tuple[Int64s, Int64s]:
         """The groups with records among the entities of a range, and how many they have."""
         width = level.universe.index.iterations
-        if (of.end - of.first) * width > _CELLS_OF_A_COUNT * sum(len(part.counts) for part, _ in of.parts):
-            added = [_groups_of_atoms(part, entities, position_at, width) for part, entities in of.parts]
+        if (of.end - of.first) * width > _CELLS_OF_A_COUNT * sum(
+            len(part.counts) for part, _ in of.parts
+        ):
+            added = [
+                _groups_of_atoms(part, entities, position_at, width) for part, entities in of.parts
+            ]
             return _summed(*map(np.concatenate, zip(*added, strict=True)))
         dense = np.zeros((of.end - of.first, width), dtype=np.int64)
         for part, entities in of.parts:
@@ -232,7 +242,9 @@ class RecordCounter:
         found = np.flatnonzero(dense)
         return found + of.first * width, dense.reshape(-1)[found]
 
-    def cells(self, level: LevelPlan, groups_of: Mapping[Shape, NDArray[np.int64]]) -> Mapping[Shape, ExactCounts]:
+    def cells(
+        self, level: LevelPlan, groups_of: Mapping[Shape, NDArray[np.int64]]
+    ) -> Mapping[Shape, ExactCounts]:
         """As `GroupCounts.cells`."""
         selected = SelectedCells(self._encoding, level, groups_of)
         pieces = list[Callable[[], None]]()
@@ -244,7 +256,9 @@ class RecordCounter:
                 selected.add_whole_parts(rows, [part.by_attribute for part, _ in of.parts])
                 continue
             for part, entities in of.parts:
-                pieces += selected.pieces_of_part(rows, entities, part.records, self._pool.result_of(self._lists))
+                pieces += selected.pieces_of_part(
+                    rows, entities, part.records, self._pool.result_of(self._lists)
+                )
                 if len(of.parts) > 1:  # the next part adds to the same cells
                     self._do(pieces)
         self._do(pieces)
@@ -266,9 +280,15 @@ class RecordCounter:
         """Ranges of entities that share no record, rising; every entity with a record is in one of them."""
         geography = level.level.geography
         if geography not in self._ranges_of:
-            of_pass = [part for part in self._counted_parts if part.tabulation_pass == geography.tabulation_pass]
+            of_pass = [
+                part
+                for part in self._counted_parts
+                if part.tabulation_pass == geography.tabulation_pass
+            ]
             entity_of_atom = self._encoding.entity_of_atom(geography)
-            self._ranges_of[geography] = _ranges_of([(part, entity_of_atom[part.atoms]) for part in of_pass])
+            self._ranges_of[geography] = _ranges_of(
+                [(part, entity_of_atom[part.atoms]) for part in of_pass]
+            )
         return self._ranges_of[geography]
 
 
@@ -282,13 +302,19 @@ def _ranges_of(parts: Sequence[tuple[CountedPart, Int64s]]) -> Sequence[_Range]:
         parts_of = dict[int, list[tuple[CountedPart, Int64s]]]()
         for part, entities in parts:
             parts_of.setdefault(int(entities[0]), []).append((part, entities))
-        whole = (_Range(entity, entity + 1, parts_of[entity], True) for entity in sorted(parts_of) if entity >= 0)
+        whole = (
+            _Range(entity, entity + 1, parts_of[entity], True)
+            for entity in sorted(parts_of)
+            if entity >= 0
+        )
         return tuple(whole)
     ranges = list[_Range]()
     for part, entities in parts:
         inside = entities[entities >= 0]
         if len(inside):
-            ranges.append(_Range(int(inside.min()), int(inside.max()) + 1, [(part, entities)], False))
+            ranges.append(
+                _Range(int(inside.min()), int(inside.max()) + 1, [(part, entities)], False)
+            )
     ranges.sort(key=lambda one: one.first)
     if all(before.end <= after.first for before, after in pairwise(ranges)):
         return ranges
@@ -326,14 +352,18 @@ def sums_of_cells(shape: Shape) -> Callable[[Int64s], Int64s]:
 class SelectedCells:
     """The cells of a level's selected groups, all shapes together, one row per group by rising index."""
 
-    def __init__(self, encoding: Encoding, level: LevelPlan, groups_of: Mapping[Shape, Int64s]) -> None:
+    def __init__(
+        self, encoding: Encoding, level: LevelPlan, groups_of: Mapping[Shape, Int64s]
+    ) -> None:
         """Lay out rows and cells."""
         index = level.universe.index
         self._groups_of = groups_of
         shapes = list(groups_of)
         self._sums = {shape: sums_of_cells(shape) for shape in shapes}
         indices = np.concatenate([np.empty(0, dtype=np.int64), *groups_of.values()])
-        shape_of_row = np.repeat(np.arange(len(shapes)), [len(of_shape) for of_shape in groups_of.values()])
+        shape_of_row = np.repeat(
+            np.arange(len(shapes)), [len(of_shape) for of_shape in groups_of.values()]
+        )
         order = np.argsort(indices, kind="stable")
         self._shape_of_row = shape_of_row[order]
         self._entity = index.entity_of(indices[order])
@@ -356,7 +386,9 @@ class SelectedCells:
                 by_value = np.zeros((len(chosen), parts[0].shape[1]), dtype=np.int64)
                 for by_attribute in parts:
                     by_value += by_attribute[self._iteration[chosen]]
-                self._cells[self._first_cell[chosen][:, None] + np.arange(shape.cells)] += add_up(by_value)
+                self._cells[self._first_cell[chosen][:, None] + np.arange(shape.cells)] += add_up(
+                    by_value
+                )
 
     def pieces_of_part(
         self, rows: slice, entity_of_atom: Int64s, records: SortedRecords, lists: IterationLists
@@ -382,5 +414,7 @@ class SelectedCells:
         found = {}
         for number, (shape, indices) in enumerate(self._groups_of.items()):
             first_cell = self._first_cell[self._shape_of_row == number]
-            found[shape] = ExactCounts(indices, self._cells[first_cell[:, None] + np.arange(shape.cells)])
+            found[shape] = ExactCounts(
+                indices, self._cells[first_cell[:, None] + np.arange(shape.cells)]
+            )
         return found

@@ -46,9 +46,14 @@ class RecordEncoder:
         self._patterns = ThreadPatterns(encoding.patterns)
         self._stored = stored
         self._record = encoding.record
-        self._areas = None if isinstance(self._record.area, AreaColumns) else area_numbers_of(self._record)
+        self._areas = (
+            None if isinstance(self._record.area, AreaColumns) else area_numbers_of(self._record)
+        )
         if self._areas is not None:
-            _ = encoding.listed_lookup, self._record.needs_no_check  # computed before threads ask for them
+            _ = (
+                encoding.listed_lookup,
+                self._record.needs_no_check,
+            )  # computed before threads ask for them
         of_several, of_single = encoding.numbers_of_codes
         self._several = CodeNumbers(self._record.several, of_several)
         self._single = CodeNumbers(self._record.single, of_single, is_single=True)
@@ -56,7 +61,9 @@ class RecordEncoder:
         ruled = self._record.ruled  # a column that is only checked adds 0
         names = [column.column for column in ruled]
         self._factor_of = dict(zip_longest(names, self._record.attribute_factors, fillvalue=0))
-        self._attribute_type = np.min_scalar_type(-self._record.attribute_values * max(len(ruled), 1))
+        self._attribute_type = np.min_scalar_type(
+            -self._record.attribute_values * max(len(ruled), 1)
+        )
         self.is_right = True
         self.record_count: dict[Pass, int] = dict.fromkeys(encoding.passes, 0)
         self.in_no_pass = 0
@@ -65,7 +72,9 @@ class RecordEncoder:
     def add(self, batch: ValueBatch) -> None:
         """Check the rows, and store the records of the passes that run."""
         attributes = self._attributes(batch)
-        atoms = self._atoms(batch) if self._areas is None else self._listed_atoms(batch, self._areas)
+        atoms = (
+            self._atoms(batch) if self._areas is None else self._listed_atoms(batch, self._areas)
+        )
         patterns = self._patterns_of(batch)
         if min(int(numbers.min(initial=0)) for numbers in (atoms, patterns, attributes)) < 0:
             is_right = (atoms >= LEFT_OUT) & (patterns >= 0) & (attributes >= 0)
@@ -75,7 +84,11 @@ class RecordEncoder:
         self._stored.add(atoms, patterns, attributes.astype(self._stored.attribute_type))
 
     def _numbers(
-        self, batch: ValueBatch, name: str, numbers_of: Callable[[ValueColumn], NDArray[N]], purpose: object = ""
+        self,
+        batch: ValueBatch,
+        name: str,
+        numbers_of: Callable[[ValueColumn], NDArray[N]],
+        purpose: object = "",
     ) -> NDArray[N]:
         """What `numbers_of` returns for the values of a column, which neighbouring batches mostly share."""
         column, last = batch[name], self._last.get((purpose, name))
@@ -100,7 +113,9 @@ class RecordEncoder:
         """What each value adds to the attribute; one that breaks the rule makes the sum negative."""
         factor, wrong = self._factor_of[ruled.column], -self._record.attribute_values
         numbers = [ruled.number_of(text) for text in column.texts(self._record, ruled.column)]
-        return np.array([wrong if n is None else n * factor for n in numbers], dtype=self._attribute_type)
+        return np.array(
+            [wrong if n is None else n * factor for n in numbers], dtype=self._attribute_type
+        )
 
     def _atoms(self, batch: ValueBatch) -> Int32s:
         """The atom of each row, or a negative number; adds to the count of each pass."""
@@ -131,31 +146,50 @@ class RecordEncoder:
         lookup, is_counted = self._encoding.listed_lookup, self._is_counted(batch)
         if len(areas.columns) == 1:
             (name,) = areas.columns
-            numbers, positions = self._numbers(batch, name, areas.of_values, "area"), batch[name].position_of_row
+            numbers, positions = (
+                self._numbers(batch, name, areas.of_values, "area"),
+                batch[name].position_of_row,
+            )
             atoms = lookup.atom_of_area[numbers][positions]
-            rows = np.bincount(positions if is_counted is None else positions[is_counted], minlength=len(numbers))
+            rows = np.bincount(
+                positions if is_counted is None else positions[is_counted], minlength=len(numbers)
+            )
         else:
             numbers = areas.of_rows(batch)
             atoms = lookup.atom_of_area[numbers]
-            rows = np.ones(len(numbers), dtype=np.int64) if is_counted is None else is_counted.astype(np.int64)
+            rows = (
+                np.ones(len(numbers), dtype=np.int64)
+                if is_counted is None
+                else is_counted.astype(np.int64)
+            )
         passes = lookup.pass_of_area[numbers]
         for number, tabulation_pass in enumerate(self._encoding.passes):
             self.record_count[tabulation_pass] += int(rows[passes == number].sum())
         self.in_no_pass += int(rows[passes < 0].sum())
-        return atoms if is_counted is None else np.where(is_counted | (atoms < LEFT_OUT), atoms, np.int32(LEFT_OUT))
+        return (
+            atoms
+            if is_counted is None
+            else np.where(is_counted | (atoms < LEFT_OUT), atoms, np.int32(LEFT_OUT))
+        )
 
     def _is_counted(self, batch: ValueBatch) -> NDArray[np.bool_] | None:
         """Which rows are counted, or None if all are."""
         is_counted: NDArray[np.bool_] | None = None
         for name, values in self._record.where.items():
-            are_wanted = self._numbers(batch, name, partial(self._are_wanted, name, values), "where")
+            are_wanted = self._numbers(
+                batch, name, partial(self._are_wanted, name, values), "where"
+            )
             of_rows = are_wanted[batch[name].position_of_row].astype(np.bool_)
             is_counted = of_rows if is_counted is None else is_counted & of_rows
         return is_counted
 
-    def _are_wanted(self, name: str, values: frozenset[int | str | None], column: ValueColumn) -> NDArray[np.int8]:
+    def _are_wanted(
+        self, name: str, values: frozenset[int | str | None], column: ValueColumn
+    ) -> NDArray[np.int8]:
         value_of = self._record.fields[name].value_of
-        return np.array([value_of(text) in values for text in column.texts(self._record, name)], dtype=np.int8)
+        return np.array(
+            [value_of(text) in values for text in column.texts(self._record, name)], dtype=np.int8
+        )
 
     def _patterns_of(self, batch: ValueBatch) -> Int32s:
         """The pattern of each row, or -1; looked up once for each value if one column has all codes."""
@@ -176,7 +210,9 @@ class RecordEncoder:
         no_answer.flags.writeable = next(iter(batch.values())).position_of_row.flags.writeable
         absent = [(no_answer, np.zeros(1, dtype=np.int16))]
         columns = self._answers(batch, self._several)
-        columns += absent * (CODES - len(columns) - 1)  # the loops take as many columns of any record
+        columns += absent * (
+            CODES - len(columns) - 1
+        )  # the loops take as many columns of any record
         columns += self._answers(batch, self._single) or absent
         positions, numbers = zip(*columns, strict=True)
         return self._patterns.numbers_of_positions(positions, numbers)
@@ -185,12 +221,18 @@ class RecordEncoder:
         """For each answer to a question the position of every row, and the numbers at these positions."""
         found = list[tuple[Int32s, Int16s]]()
         for name in of_codes.codes.columns:
-            numbers = self._numbers(batch, name, partial(of_codes.of_column, self._record, name), of_codes)
-            found += [(batch[name].position_of_row, of_answer) for of_answer in np.atleast_2d(numbers)]
+            numbers = self._numbers(
+                batch, name, partial(of_codes.of_column, self._record, name), of_codes
+            )
+            found += [
+                (batch[name].position_of_row, of_answer) for of_answer in np.atleast_2d(numbers)
+            ]
         return found
 
 
-def _add_numbers(positions: Int32s, numbers: NDArray[np.signedinteger], sums: NDArray[np.signedinteger]) -> None:
+def _add_numbers(
+    positions: Int32s, numbers: NDArray[np.signedinteger], sums: NDArray[np.signedinteger]
+) -> None:
     """Add to each row's sum the number at its position. Compiled."""
     for row in range(len(sums)):
         sums[row] += numbers[positions[row]]
@@ -236,6 +278,8 @@ def atoms_of_rows(  # noqa: PLR0913, PLR0917 - a compiled loop takes plain array
                     low = middle + 1
                 else:
                     high = middle
-            found = atom_of_block[low] if low < end and blocks[low] == block else np.int32(NOT_LISTED)
+            found = (
+                atom_of_block[low] if low < end and blocks[low] == block else np.int32(NOT_LISTED)
+            )
         atoms[row] = found
         last_block, last_atom = block, found

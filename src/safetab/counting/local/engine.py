@@ -63,7 +63,9 @@ class ArrayEngine(RecordCounter):
             raise MiscountedRecords("the engine did not encode every record once.")
         return counted
 
-    def cells(self, level: LevelPlan, groups_of: Mapping[Shape, NDArray[np.int64]]) -> Mapping[Shape, ExactCounts]:
+    def cells(
+        self, level: LevelPlan, groups_of: Mapping[Shape, NDArray[np.int64]]
+    ) -> Mapping[Shape, ExactCounts]:
         """As `GroupCounts.cells`. Raises RunFailed if a file of records was cut short: its end can't be read."""
         self._stored.require_lengths()
         return super().cells(level, groups_of)
@@ -76,7 +78,9 @@ class ArrayEngine(RecordCounter):
 class LocalEngine(ArrayEngine):
     """Reads tables inside the process; keeps to the contract of `CountingEngine`."""
 
-    def __init__(self, records: TableFiles, files: PublicFiles, settings: EngineSettings, log: Log) -> None:
+    def __init__(
+        self, records: TableFiles, files: PublicFiles, settings: EngineSettings, log: Log
+    ) -> None:
         super().__init__(files, settings)
         self._files = records
         self._threads = settings.threads
@@ -101,14 +105,18 @@ class LocalEngine(ArrayEngine):
             return invalid.findings + findings.findings
         if are_right:
             counts = [encoder.record_count for encoder in encoders]
-            self._record_count = {which: sum(count[which] for count in counts) for which in self._encoding.passes}
+            self._record_count = {
+                which: sum(count[which] for count in counts) for which in self._encoding.passes
+            }
             in_no_pass = sum(encoder.in_no_pass for encoder in encoders)
             report_passes(self._record_count, in_no_pass, self._encoding.record, findings)
             encoders[0].units.report(findings, [encoder.units for encoder in encoders[1:]])
             return findings.findings
         judge_rows(self._files, self._known, findings, rows_done, self._sizes)
         if not findings.has_errors:
-            raise MiscountedRecords("rows that break a rule were found, and no rule that they break.")
+            raise MiscountedRecords(
+                "rows that break a rule were found, and no rule that they break."
+            )
         return findings.findings
 
     def _encode(self, encoders: list[RecordEncoder], rows_done: Callable[[int], None]) -> bool:
@@ -118,7 +126,9 @@ class LocalEngine(ArrayEngine):
             free.put(encoder)
 
         def batch_done(rows_of_batch: int) -> None:
-            with one_at_a_time:  # a piece may be a whole file: progress is shown by batch, from any thread
+            with (
+                one_at_a_time
+            ):  # a piece may be a whole file: progress is shown by batch, from any thread
                 rows_done(rows_of_batch)
 
         records = batches_of(self._files, self._known.record, self._sizes)
@@ -141,13 +151,20 @@ class LocalEngine(ArrayEngine):
         record, sums = self._known.record, list[PartSums]()
         fingerprint = RecordFingerprint(secret, record.part_column)
         summed = partial(sums_of_records, fingerprint, self._encoding, RecordIntegers(record))
-        pieces = (partial(summed, batches) for batches in batches_of(self._files, record, self._sizes))
+        pieces = (
+            partial(summed, batches) for batches in batches_of(self._files, record, self._sizes)
+        )
         try:
-            with self._damage_as_invalid_input(), closing(results_in_threads(pieces, self._threads)) as results:
+            with (
+                self._damage_as_invalid_input(),
+                closing(results_in_threads(pieces, self._threads)) as results,
+            ):
                 for sums_of_piece in results:
                     sums += sums_of_piece
         except (MisshapenRows, KeyError, ValueError):  # whose text quotes a value
-            raise failures.RunFailed("the records changed while they were read. Nothing was written.") from None
+            raise failures.RunFailed(
+                "the records changed while they were read. Nothing was written."
+            ) from None
         self._compare(sum(rows for _, rows, *_ in sums))
         return fingerprint.of_passes(sums, self._encoding.pass_of_part)
 
@@ -164,7 +181,9 @@ class LocalEngine(ArrayEngine):
                 failures.raise_if_the_machine_failed(error)
             failures.raise_if_refused_in_words(error)
             part = error.path.name if isinstance(error, DamagedPart) else None
-            finding = Finding(Severity.ERROR, self._files.label, "", unreadable(part, self._files.form))
+            finding = Finding(
+                Severity.ERROR, self._files.label, "", unreadable(part, self._files.form)
+            )
             raise InvalidInput([finding]) from None
         except (ImportError, RuntimeError) as error:
             if failures.is_out_of_memory(error):
@@ -173,7 +192,9 @@ class LocalEngine(ArrayEngine):
 
 
 def _encoded(
-    batches: Iterable[ValueBatch], free: SimpleQueue[RecordEncoder], rows_done: Callable[[int], None]
+    batches: Iterable[ValueBatch],
+    free: SimpleQueue[RecordEncoder],
+    rows_done: Callable[[int], None],
 ) -> tuple[int, bool]:
     """The number of rows of the batches up to the first that is wrong, and whether all are right."""
     encoder, rows = free.get(), 0

@@ -37,7 +37,9 @@ class AreaNumbers:
         before = np.zeros(len(area.keys), dtype=np.int64)
         for texts in area.texts_of.values():
             encoded = [text.encode() for text in texts]
-            ranked = sorted(dict.fromkeys(encoded))  # in the order that they have, which is mostly the one wanted
+            ranked = sorted(
+                dict.fromkeys(encoded)
+            )  # in the order that they have, which is mostly the one wanted
             number_of = {text: number for number, text in enumerate(ranked)}
             self._number_of.append(number_of)
             self._texts.append(pa.array(ranked, pa.binary()))
@@ -57,7 +59,9 @@ class AreaNumbers:
         found = np.zeros(int(begins.sum()), dtype=np.int64)
         for place, (column, together) in enumerate(zip(columns, self._together, strict=True)):
             numbers = self._of_texts(place, column)[column.position_of_row[begins]]
-            positions, is_listed = find_sorted(together, found * len(self._number_of[place]) + numbers)
+            positions, is_listed = find_sorted(
+                together, found * len(self._number_of[place]) + numbers
+            )
             found = np.where(is_listed & (numbers != _UNKNOWN), positions, _UNKNOWN)
         found = np.where(found == _UNKNOWN, self._others, found)
         of_rows: Int64s = found[np.cumsum(begins) - 1]
@@ -69,11 +73,20 @@ class AreaNumbers:
         if self._record.fields[name].field.other is None:
             texts = column.as_bytes()
         else:
-            texts = pa.array([text and text.encode() for text in column.texts(self._record, name)], pa.binary())
+            texts = pa.array(
+                [text and text.encode() for text in column.texts(self._record, name)], pa.binary()
+            )
         if len(texts) > _MANY:
-            found = pc.index_in(texts, self._texts[place]).fill_null(_UNKNOWN).to_numpy(zero_copy_only=False)
+            found = (
+                pc.index_in(texts, self._texts[place])
+                .fill_null(_UNKNOWN)
+                .to_numpy(zero_copy_only=False)
+            )
         else:
-            found = np.array([self._number_of[place].get(text, _UNKNOWN) for text in texts.to_pylist()], dtype=np.int64)
+            found = np.array(
+                [self._number_of[place].get(text, _UNKNOWN) for text in texts.to_pylist()],
+                dtype=np.int64,
+            )
         return np.append(found, _UNKNOWN).astype(np.int64)
 
 

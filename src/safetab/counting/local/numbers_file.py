@@ -52,7 +52,9 @@ class NumbersFile(Generic[N]):
 
     def require_length(self) -> None:
         """Raise RunFailed if the file is gone or has another length."""
-        is_whole = self._path.exists() and self._path.stat().st_size == self.count * self._type.itemsize
+        is_whole = (
+            self._path.exists() and self._path.stat().st_size == self.count * self._type.itemsize
+        )
         self._require(is_whole)
 
     def require_written(self, numbers: NDArray[N]) -> None:

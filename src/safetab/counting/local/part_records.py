@@ -64,7 +64,9 @@ class PartRecords:
         parts = np.searchsorted(self._bounds, atoms, side="right") - 1
         order = np.argsort(parts.astype(np.min_scalar_type(len(self._bounds))), kind="stable")
         starts = run_starts(parts[order])
-        for part, here in zip(parts[order[starts]].tolist(), np.split(order, starts[1:]), strict=True):
+        for part, here in zip(
+            parts[order[starts]].tolist(), np.split(order, starts[1:]), strict=True
+        ):
             self._append(part, atoms[here], patterns[here], attributes[here])
 
     def size_of(self, part: int) -> int:
@@ -93,12 +95,16 @@ class PartRecords:
         for file, numbers in self._mapped.items():
             file.require_written(numbers)
 
-    def _sorted(self, part: int, atoms: Int32s, patterns: Int32s, attributes: Attributes) -> SortedRecords:
+    def _sorted(
+        self, part: int, atoms: Int32s, patterns: Int32s, attributes: Attributes
+    ) -> SortedRecords:
         """The records of a part by atom and, within an atom, in runs of one pattern."""
         starts = np.zeros(self._bounds[part + 1] - self._bounds[part] + 1, dtype=np.int64)
         by_atom = np.empty_like(patterns), np.empty_like(attributes)
         own_atoms = atoms - np.int32(self._bounds[part])
-        compiled_if_worthwhile(sort_by_atom, len(own_atoms))(own_atoms, patterns, attributes, starts, *by_atom)
+        compiled_if_worthwhile(sort_by_atom, len(own_atoms))(
+            own_atoms, patterns, attributes, starts, *by_atom
+        )
         run_of_pattern = np.full(int(patterns.max(initial=-1)) + 1, -1, dtype=np.int32)
         run_starts = np.empty_like(starts)
         run_patterns = np.empty_like(patterns)  # most of it is never touched
@@ -107,12 +113,17 @@ class PartRecords:
         group = compiled_if_worthwhile(group_by_pattern, len(grouped))
         group(starts, *by_atom, run_of_pattern, run_starts, run_patterns, run_sizes, grouped)
         runs = int(run_starts[-1])
-        kept = (self._kept(part, "pattern", run_patterns[:runs]), self._kept(part, "size", run_sizes[:runs]))
+        kept = (
+            self._kept(part, "pattern", run_patterns[:runs]),
+            self._kept(part, "size", run_sizes[:runs]),
+        )
         return SortedRecords(starts, run_starts, *kept, self._kept(part, "attribute", grouped))
 
     def _append(self, part: int, atoms: Int32s, patterns: Int32s, attributes: Attributes) -> None:
         with self._lock:  # the three files of a part stay in step
-            for file, numbers in zip(self._encoded(part), (atoms, patterns, attributes), strict=True):
+            for file, numbers in zip(
+                self._encoded(part), (atoms, patterns, attributes), strict=True
+            ):
                 file.append(numbers)
 
     def _encoded(self, part: int) -> tuple[NumbersFile[Any], ...]:

@@ -48,7 +48,9 @@ class ValueColumn:
 
     def texts(self, record: RecordLayout, name: str) -> list[str | None]:
         """Each value as a delimited file spells it, then that of rows without one, if there are any."""
-        held = self.as_bytes() if is_text(self.values.type) else self.values  # a text may not be UTF-8
+        held = (
+            self.as_bytes() if is_text(self.values.type) else self.values
+        )  # a text may not be UTF-8
         values = [*held.to_pylist(), *[None] * self.has_absent]
         return [text_of_value(record, name, value) for value in values]
 
@@ -66,9 +68,13 @@ class ValueColumn:
         """The column with no blanks around its texts, or around the answers that a separator divides them into."""
         if not is_text(self.values.type):
             return self
-        texts = self.as_bytes().view(pa.string())  # some may not be UTF-8, which a cast would refuse
+        texts = self.as_bytes().view(
+            pa.string()
+        )  # some may not be UTF-8, which a cast would refuse
         if separator is not None:
-            texts = pc.replace_substring_regex(texts, f"{_BLANK}*({re.escape(separator)}){_BLANK}*", r"\1")
+            texts = pc.replace_substring_regex(
+                texts, f"{_BLANK}*({re.escape(separator)}){_BLANK}*", r"\1"
+            )
         return replace(self, values=pc.replace_substring_regex(texts, f"^{_BLANK}+|{_BLANK}+$", ""))
 
     def digits(self, width: int) -> NDArray[np.int32]:
@@ -88,7 +94,9 @@ def batches_of(
             yield value_batches(path, piece, record)
 
 
-def value_batches(path: Path, piece: Iterable[pa.RecordBatch], record: RecordLayout) -> Iterator[ValueBatch]:
+def value_batches(
+    path: Path, piece: Iterable[pa.RecordBatch], record: RecordLayout
+) -> Iterator[ValueBatch]:
     """The batches of one piece of a file. Raises DamagedPart."""
     with damage_named(path):
         for batch in piece:
@@ -98,7 +106,9 @@ def value_batches(path: Path, piece: Iterable[pa.RecordBatch], record: RecordLay
 def value_batch(batch: pa.RecordBatch, record: RecordLayout) -> ValueBatch:
     """The record's columns of a batch from Arrow. Raises ArrowInvalid if a dictionary is damaged."""
     lists = {name: codes for name, codes in record.code_columns if codes.separator is not None}
-    return {name: _value_column(_joined(batch.column(name), lists.get(name))) for name in record.columns}
+    return {
+        name: _value_column(_joined(batch.column(name), lists.get(name))) for name in record.columns
+    }
 
 
 def rows_of(batch: ValueBatch) -> int:
@@ -106,7 +116,9 @@ def rows_of(batch: ValueBatch) -> int:
     return len(next(iter(batch.values())).position_of_row)
 
 
-def numbers_of(batch: ValueBatch, record: RecordLayout, integers: RecordIntegers) -> dict[str, NDArray[np.int64]]:
+def numbers_of(
+    batch: ValueBatch, record: RecordLayout, integers: RecordIntegers
+) -> dict[str, NDArray[np.int64]]:
     """Each column of checked records as the integers that the fingerprint takes.
 
     A dictionary may hold values that no row has, of any form. Raises ValueError, whose text quotes
@@ -118,7 +130,10 @@ def numbers_of(batch: ValueBatch, record: RecordLayout, integers: RecordIntegers
             continue
         texts = column.texts(record, name)
         rows_with = np.bincount(column.position_of_row, minlength=len(texts))
-        of_values = [integers.of(name, text) if rows else 0 for text, rows in zip(texts, rows_with, strict=True)]
+        of_values = [
+            integers.of(name, text) if rows else 0
+            for text, rows in zip(texts, rows_with, strict=True)
+        ]
         numbers[name] = np.array(of_values, dtype=np.int64)[column.position_of_row]
     return numbers
 
@@ -127,17 +142,27 @@ def _joined(column: pa.Array, codes: CodeColumns | None) -> pa.Array:
     """A column of lists, each as one text. An answer that contains the separator becomes an invalid code."""
     if not pa.types.is_list(column.type) and not pa.types.is_large_list(column.type):
         return column
-    separator, missing = (codes.separator or "\0", codes.missing) if codes is not None else ("\0", frozenset[str]())
+    separator, missing = (
+        (codes.separator or "\0", codes.missing) if codes is not None else ("\0", frozenset[str]())
+    )
     answers = column.values.cast(pa.string()).fill_null(next(iter(missing), ""))
     answers = pc.if_else(pc.match_substring(answers, separator), "\0", answers)
-    joined = pc.binary_join(pa.ListArray.from_arrays(column.offsets.cast(pa.int32()), answers), separator)
-    has_answers = pc.fill_null(pc.greater(pc.list_value_length(column), 0), False)  # an empty list says nothing
+    joined = pc.binary_join(
+        pa.ListArray.from_arrays(column.offsets.cast(pa.int32()), answers), separator
+    )
+    has_answers = pc.fill_null(
+        pc.greater(pc.list_value_length(column), 0), False
+    )  # an empty list says nothing
     return pc.if_else(has_answers, joined, pa.scalar(None, pa.string()))
 
 
 def _value_column(column: pa.Array) -> ValueColumn:
     """A column as its distinct values and each row's position among them."""
-    if not (pa.types.is_dictionary(column.type) or pa.types.is_integer(column.type) or is_text(column.type)):
+    if not (
+        pa.types.is_dictionary(column.type)
+        or pa.types.is_integer(column.type)
+        or is_text(column.type)
+    ):
         column = _as_text(column)
     encoded = column if pa.types.is_dictionary(column.type) else pc.dictionary_encode(column)
     positions = encoded.indices.cast(pa.int32())

@@ -116,7 +116,9 @@ def _broken_lists(
         yield rule, np.array(is_broken, dtype=np.bool_)[batch[name].position_of_row]
 
 
-def _broken_areas(batch: ValueBatch, known: KnownLists, area: AreaColumns) -> Iterator[tuple[Rule, _Rows]]:
+def _broken_areas(
+    batch: ValueBatch, known: KnownLists, area: AreaColumns
+) -> Iterator[tuple[Rule, _Rows]]:
     columns = [batch[column] for column in area.columns]
     of_columns = zip(columns, area.widths, strict=True)
     parts = [column.digits(width)[column.position_of_row] for column, width in of_columns]

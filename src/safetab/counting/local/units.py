@@ -50,7 +50,10 @@ class UnitCounts:
 def rows_of_units(batch: ValueBatch, record: RecordLayout, unit: Unit) -> pa.Table:
     """How many rows of a batch each unit has, by the bytes of its text; null stands for no unit."""
     column = batch[unit.column]
-    texts, of_nobody = column.as_bytes(), pa.array([text.encode() for text in record.missing], pa.binary())
+    texts, of_nobody = (
+        column.as_bytes(),
+        pa.array([text.encode() for text in record.missing], pa.binary()),
+    )
     named = pc.if_else(pc.is_in(texts, of_nobody), pa.scalar(None, pa.binary()), texts)
     units = pa.chunked_array([named, pa.nulls(1, pa.binary())])
     counted = pa.table({"unit": units, "rows": column.rows_of_values()})

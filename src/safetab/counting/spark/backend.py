@@ -15,7 +15,14 @@ from safetab.counting.spark.engine import SparkEngine
 from safetab.counting.spark.options import TABLE_PREFIX, SparkOptions
 from safetab.counting.spark.records import files_at, located, read_records, tasks_read
 from safetab.counting.spark.rules import report_broken_rules
-from safetab.counting.spark.session import SPARK_ERRORS, Log, hadoop_configuration, java, require_python, spark_session
+from safetab.counting.spark.session import (
+    SPARK_ERRORS,
+    Log,
+    hadoop_configuration,
+    java,
+    require_python,
+    spark_session,
+)
 from safetab.foundation.failures import raise_if_refused_in_words
 from safetab.foundation.findings import Checked, Finding, FindingsOf, InvalidInput, Severity
 from safetab.foundation.progress import Progress
@@ -63,7 +70,16 @@ class SparkBackend:
                 is_elsewhere = given is not None or self._options.geography is not None
                 if not named.value.form.has_types or (record.fields and is_elsewhere):
                     return Checked(
-                        None, (Finding(Severity.ERROR, "the command", "--engine", _ONLY_PARQUET, is_of_files=True),)
+                        None,
+                        (
+                            Finding(
+                                Severity.ERROR,
+                                "the command",
+                                "--engine",
+                                _ONLY_PARQUET,
+                                is_of_files=True,
+                            ),
+                        ),
                     )
                 named = find_record_files(data, record)  # columns with types: it reads no row
             location = None if named.value is None else RecordLocation.of_files(named.value)
@@ -80,7 +96,9 @@ class SparkBackend:
             f'the engine "spark" reads no CEF. Convert it first, safetab cef convert {data} FOLDER, which writes'
             ' confidential Parquet files; then give FOLDER as DATA, with "reader": "csv" in config.json.'
         )
-        return Checked(None, (Finding(Severity.ERROR, "the command", "--engine", message, is_of_files=True),))
+        return Checked(
+            None, (Finding(Severity.ERROR, "the command", "--engine", message, is_of_files=True),)
+        )
 
     def geography_folder(self, data: Path) -> Checked[Path]:
         """The data directory, or a temporary folder with a copy of what --geography names."""
@@ -114,7 +132,12 @@ class SparkBackend:
             raise TypeError("Spark reads locations")
         return SparkEngine(self._session, records, files, self._log)
 
-    def judge(self, data: Path, known: KnownLists, rows_done: Callable[[int], None]) -> tuple[Finding, ...]:  # noqa: ARG002
+    def judge(
+        self,
+        data: Path,
+        known: KnownLists,
+        rows_done: Callable[[int], None],  # noqa: ARG002
+    ) -> tuple[Finding, ...]:
         """The rules that rows break, as far as the known lists tell; executors finish together."""
         if known.reader is ReaderKind.CEF:
             return ()
@@ -152,7 +175,9 @@ class SparkBackend:
                 target = folder / AREAS_TABLE / part.rpartition("/")[2]
             path = java().org.apache.hadoop.fs.Path
             files = path(part).getFileSystem(hadoop_configuration())
-            files.copyToLocalFile(False, path(part), path(f"file://{target}"), True)  # no checksum file beside it
+            files.copyToLocalFile(
+                False, path(part), path(f"file://{target}"), True
+            )  # no checksum file beside it
 
     @cached_property
     def _session(self) -> SparkSession:

@@ -20,7 +20,15 @@ from safetab.counting.encoding import Encoding, PartAtoms
 from safetab.counting.local.counter import CountedPart, RecordCounter, SelectedCells, sums_of_cells
 from safetab.counting.local.part_records import SortedRecords
 from safetab.counting.patterns import Int64s, IterationLists
-from safetab.counting.spark.executor import NO_PIECE, RESULT, Batches, PieceCounts, result_row, results_of, send
+from safetab.counting.spark.executor import (
+    NO_PIECE,
+    RESULT,
+    Batches,
+    PieceCounts,
+    result_row,
+    results_of,
+    send,
+)
 from safetab.counting.spark.task_records import Pieces, unpacked
 from safetab.model.products.product import Shape
 
@@ -37,7 +45,9 @@ _MOST_CELLS_AHEAD = 1 << 24  # 128 MB
 class PieceCells(SelectedCells):
     """Groups of a level by attribute value, counted piece by piece. Confidential: large groups are in it."""
 
-    def __init__(self, level: LevelPlan, groups: NDArray[np.int64], encoding: Encoding, pieces: Pieces) -> None:
+    def __init__(
+        self, level: LevelPlan, groups: NDArray[np.int64], encoding: Encoding, pieces: Pieces
+    ) -> None:
         values = encoding.record.attribute_values
         shape = Shape("", "", "", tuple(range(values)), ((None,),) * values, (), ())
         super().__init__(encoding, level, {shape: groups})
@@ -51,7 +61,9 @@ class PieceCells(SelectedCells):
         atoms_of_pieces = [slice(piece.first_atom, piece.end_atom) for piece in self._pieces]
         return [number for number, atoms in enumerate(atoms_of_pieces) if is_selected[atoms].any()]
 
-    def counted(self, number: int, records: SortedRecords, lists: IterationLists) -> tuple[Int64s, Int64s]:
+    def counted(
+        self, number: int, records: SortedRecords, lists: IterationLists
+    ) -> tuple[Int64s, Int64s]:
         """The cells that a piece's records are in, and how many records each of them has."""
         piece = self._pieces[number]
         entities = self._entity_of_atom[piece.first_atom : piece.end_atom]
@@ -101,8 +113,12 @@ class SparkCounter(RecordCounter):
         super().__init__(encoding, threads=1)
         self._pieces = pieces
         self._kept = kept
-        found = kept.where(kept["piece"] != NO_PIECE).select("piece", "counts").toArrow().to_pylist()
-        counts_of_piece: dict[int, PieceCounts] = {row["piece"]: unpacked(row["counts"]) for row in found}
+        found = (
+            kept.where(kept["piece"] != NO_PIECE).select("piece", "counts").toArrow().to_pylist()
+        )
+        counts_of_piece: dict[int, PieceCounts] = {
+            row["piece"]: unpacked(row["counts"]) for row in found
+        }
         self.records = dict.fromkeys(encoding.passes, 0)
         for number, counts in counts_of_piece.items():
             self.records[pieces[number].tabulation_pass] += counts.records
@@ -128,7 +144,11 @@ class SparkCounter(RecordCounter):
             iterations.append(of_piece.iterations)
             counts.append(of_piece.counts)
             by_attribute.reshape(-1)[of_piece.attribute_cells] += of_piece.attribute_counts
-        by_atom = (np.cumsum(np.concatenate(lengths)), np.concatenate(iterations), np.concatenate(counts))
+        by_atom = (
+            np.cumsum(np.concatenate(lengths)),
+            np.concatenate(iterations),
+            np.concatenate(counts),
+        )
         atoms = slice(part.first_atom, part.end_atom)
         return CountedPart(part.tabulation_pass, atoms, _NO_RECORDS, *by_atom, by_attribute)
 
@@ -138,7 +158,9 @@ class SparkCounter(RecordCounter):
         self._latest = level, totals
         return totals
 
-    def cells(self, level: LevelPlan, groups_of: Mapping[Shape, NDArray[np.int64]]) -> Mapping[Shape, ExactCounts]:
+    def cells(
+        self, level: LevelPlan, groups_of: Mapping[Shape, NDArray[np.int64]]
+    ) -> Mapping[Shape, ExactCounts]:
         """The cells of the groups that got each shape, given by their rising indices."""
         if all(of.holds_whole_parts for of in self._ranges(level)):
             return super().cells(level, groups_of)

@@ -52,7 +52,9 @@ class SparkEngine:
     Proof: docs/privacy.md#counted-once.
     """
 
-    def __init__(self, session: SparkSession, location: RecordLocation, files: PublicFiles, log: Log) -> None:
+    def __init__(
+        self, session: SparkSession, location: RecordLocation, files: PublicFiles, log: Log
+    ) -> None:
         """The executors must have passed `session.require_python`."""
         self._session = session
         self._location = location
@@ -79,7 +81,9 @@ class SparkEngine:
                 if not verdict.are_right:
                     report_broken_rules(self._rows, self._known, findings)
                     if not findings.has_errors:
-                        raise MiscountedRecords("rows that break a rule were found, and no rule that they break.")
+                        raise MiscountedRecords(
+                            "rows that break a rule were found, and no rule that they break."
+                        )
                 elif not of_parts:
                     self._compare(verdict.rows)
                     self._records = verdict.records
@@ -117,15 +121,22 @@ class SparkEngine:
         self._pieces = inputs.pieces
         self._inputs = send(self._session, inputs)
         handed_on, read = _handed_to_tasks(rows, self._location, self._record)
-        encoded = handed_on.mapInArrow(partial(executor.encode_records, self._inputs, read), executor.ENCODED)
-        counted = encoded.repartition("key").mapInArrow(partial(executor.count_pieces, self._inputs), executor.COUNTED)
+        encoded = handed_on.mapInArrow(
+            partial(executor.encode_records, self._inputs, read), executor.ENCODED
+        )
+        counted = encoded.repartition("key").mapInArrow(
+            partial(executor.count_pieces, self._inputs), executor.COUNTED
+        )
         self._kept = counted.persist(StorageLevel.MEMORY_AND_DISK)
         kept_verdicts = self._kept.where(self._kept["piece"] == executor.NO_PIECE).select("counts")
         verdicts: list[Verdict] = results_of(kept_verdicts)
         return Verdict(
             are_right=all(verdict.are_right for verdict in verdicts),
             rows=sum(verdict.rows for verdict in verdicts),
-            records={which: sum(verdict.records[which] for verdict in verdicts) for which in self._encoding.passes},
+            records={
+                which: sum(verdict.records[which] for verdict in verdicts)
+                for which in self._encoding.passes
+            },
             in_no_pass=sum(verdict.in_no_pass for verdict in verdicts),
         )
 
@@ -142,7 +153,9 @@ class SparkEngine:
                 part_column = self._record.part_column
                 rows_of_part = rows.groupBy(part_column).count().collect()
                 records = {
-                    which: sum(row["count"] for row in rows_of_part if int(row[part_column]) in parts)
+                    which: sum(
+                        row["count"] for row in rows_of_part if int(row[part_column]) in parts
+                    )
                     for which, parts in self._encoding.parts_of_pass.items()
                 }
             self._counter = SparkCounter(self._encoding, self._pieces, kept)
@@ -155,7 +168,9 @@ class SparkEngine:
         with self._errors_as_run_failed():
             return self._prepared().totals(level)
 
-    def cells(self, level: LevelPlan, groups_of: Mapping[Shape, NDArray[np.int64]]) -> Mapping[Shape, ExactCounts]:
+    def cells(
+        self, level: LevelPlan, groups_of: Mapping[Shape, NDArray[np.int64]]
+    ) -> Mapping[Shape, ExactCounts]:
         """The cells of the groups that got each shape, given by their rising indices."""
         with self._errors_as_run_failed():
             return self._prepared().cells(level, groups_of)
@@ -168,7 +183,11 @@ class SparkEngine:
             try:
                 handed_on, read = _handed_to_tasks(rows, self._location, self._record)
                 sum_records = partial(executor.sum_records, inputs, secret_sent, read)
-                sums = list(chain.from_iterable(results_of(handed_on.mapInArrow(sum_records, executor.RESULT))))
+                sums = list(
+                    chain.from_iterable(
+                        results_of(handed_on.mapInArrow(sum_records, executor.RESULT))
+                    )
+                )
             finally:
                 secret_sent.destroy()
         self._compare(sum(count for _, count, *_ in sums))

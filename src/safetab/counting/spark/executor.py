@@ -26,7 +26,14 @@ from safetab.counting.local.part_records import SortedRecords
 from safetab.counting.local.records import ValueBatch, rows_of, value_batch, value_batches
 from safetab.counting.local.units import rows_of_units
 from safetab.counting.patterns import IterationLists
-from safetab.counting.spark.task_records import TaskEncoding, TaskInputs, TaskRecords, packed, renumbered, unpacked
+from safetab.counting.spark.task_records import (
+    TaskEncoding,
+    TaskInputs,
+    TaskRecords,
+    packed,
+    renumbered,
+    unpacked,
+)
 from safetab.foundation.batch_sizes import USUAL_SIZES
 from safetab.foundation.findings import VERSION
 from safetab.inputs.readers.forms.all_forms import form_of
@@ -156,7 +163,9 @@ def pieces_in(batches: Batches, record: RecordLayout) -> Iterator[tuple[Path, Va
                 yield path, records
 
 
-def encode_records(sent: Broadcast[TaskInputs], read: ReadBatches, batches: Batches) -> Iterator[pa.RecordBatch]:
+def encode_records(
+    sent: Broadcast[TaskInputs], read: ReadBatches, batches: Batches
+) -> Iterator[pa.RecordBatch]:
     """Check and encode a task's records: rows of ENCODED, the verdict at the end."""
     inputs = sent.value
     encoding = TaskEncoding(inputs)
@@ -183,7 +192,9 @@ def _is_added(encoder: RecordEncoder, batch: ValueBatch) -> bool:
     return encoder.is_right
 
 
-def _encoded_pieces(records: TaskRecords, encoding: TaskEncoding, inputs: TaskInputs) -> Iterator[pa.RecordBatch]:
+def _encoded_pieces(
+    records: TaskRecords, encoding: TaskEncoding, inputs: TaskInputs
+) -> Iterator[pa.RecordBatch]:
     for piece, encoded in records.take_pieces(encoding.patterns.codes):
         yield _row(ENCODED, inputs.keys[piece], piece, encoded)
 
@@ -239,7 +250,9 @@ def sum_records(
         yield result_row(sums)
 
 
-def count_units(sent: Broadcast[TaskInputs], unit: Unit, batches: Batches) -> Iterator[pa.RecordBatch]:
+def count_units(
+    sent: Broadcast[TaskInputs], unit: Unit, batches: Batches
+) -> Iterator[pa.RecordBatch]:
     """A task: how many rows of its pieces each unit has, as rows of UNITS. Reads no other column."""
     record = replace(sent.value.record, columns=(unit.column,))
     for _, batch in pieces_in(batches, record):

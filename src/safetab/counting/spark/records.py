@@ -57,18 +57,28 @@ _BYTE_ORDER_MARK = "\ufeff"
 _LINE_END = "\r"
 _ENDS_TWICE = "ends_twice"
 _VERIFY_CHECKSUMS = "parquet.page.verify-checksum.enabled"
-_DAMAGES = ("java.lang.RuntimeException", "java.io.EOFException", "java.util.zip.", "org.apache.parquet.")
+_DAMAGES = (
+    "java.lang.RuntimeException",
+    "java.io.EOFException",
+    "java.util.zip.",
+    "org.apache.parquet.",
+)
 
-_FIELD = re.compile(r"^  (required|optional|repeated) (\S+) (.+?)(?: \((.*)\))?(?: = \d+)?(?:;| \{)", re.MULTILINE)
+_FIELD = re.compile(
+    r"^  (required|optional|repeated) (\S+) (.+?)(?: \((.*)\))?(?: = \d+)?(?:;| \{)", re.MULTILINE
+)
 _NO_VALUE = "UNKNOWN"  # Parquet's annotation of a column without any value
 _UNSIGNED_64_BITS = T.DecimalType(20, 0)
 _READ_AS: dict[str, dict[str, T.DataType]] = {
     "binary": dict.fromkeys(("", "STRING", "ENUM", "JSON", "BSON"), T.StringType()),
     "boolean": {"": T.BooleanType()},
-    "int32": dict.fromkeys(("", *(f"INTEGER({bits},true)" for bits in (8, 16, 32))), T.IntegerType())
+    "int32": dict.fromkeys(
+        ("", *(f"INTEGER({bits},true)" for bits in (8, 16, 32))), T.IntegerType()
+    )
     | dict.fromkeys(("INTEGER(8,false)", "INTEGER(16,false)"), T.IntegerType())
     | {"INTEGER(32,false)": T.LongType()},
-    "int64": dict.fromkeys(("", "INTEGER(64,true)"), T.LongType()) | {"INTEGER(64,false)": _UNSIGNED_64_BITS},
+    "int64": dict.fromkeys(("", "INTEGER(64,true)"), T.LongType())
+    | {"INTEGER(64,false)": _UNSIGNED_64_BITS},
 }
 """How Spark reads what Parquet stores, by its type and annotation."""
 
@@ -94,13 +104,19 @@ def located(session: SparkSession, given: str, findings: FindingsOf) -> RecordLo
     parts = files_at(given, findings)
     if not parts:
         return None
-    forms = {next((form for form in _READERS if part.endswith(form.ending)), None) for part in parts}
+    forms = {
+        next((form for form in _READERS if part.endswith(form.ending)), None) for part in parts
+    }
     if len(forms) != 1 or None in forms:
         endings = ", ".join(form.ending for form in _READERS)
-        findings.error("", f"{given} must be a file, or a folder of files, that all end in one of {endings}.")
+        findings.error(
+            "", f"{given} must be a file, or a folder of files, that all end in one of {endings}."
+        )
         return None
     if any(record_files.PATTERN_CHARACTERS & set(part) for part in parts):
-        findings.error("", "its path has one of * ? [ ] { } in it, which Spark reads as a pattern. Rename it.")
+        findings.error(
+            "", "its path has one of * ? [ ] { } in it, which Spark reads as a pattern. Rename it."
+        )
         return None
     return RecordLocation(given.rstrip("/").rpartition("/")[2], forms.pop(), tuple(parts))
 
@@ -145,7 +161,9 @@ def pieces_at(session: SparkSession, location: RecordLocation, record: RecordLay
     return session.createDataFrame(pa.Table.from_pylist(pieces, _PIECES))
 
 
-def _records_of_table(session: SparkSession, location: RecordLocation, record: RecordLayout) -> _Read:
+def _records_of_table(
+    session: SparkSession, location: RecordLocation, record: RecordLayout
+) -> _Read:
     table = session.table(location.parts[0])
     findings = FindingsOf(location.label)
     read_as = {field.name: field.dataType for field in table.schema.fields}
@@ -156,7 +174,9 @@ def _records_of_table(session: SparkSession, location: RecordLocation, record: R
     return _as_text_columns(table, read_as, F.lit(location.label), record), ()
 
 
-def _records_of_parquet(session: SparkSession, location: RecordLocation, record: RecordLayout) -> _Read:
+def _records_of_parquet(
+    session: SparkSession, location: RecordLocation, record: RecordLayout
+) -> _Read:
     """Parts whose columns are read in the same way are read together."""
     findings = FindingsOf(location.label)
     of_parts = list[Finding]()
@@ -174,7 +194,11 @@ def _records_of_parquet(session: SparkSession, location: RecordLocation, record:
     tables = list[DataFrame]()
     for types, parts in alike.items():
         types_read = dict(zip(record.columns, types, strict=True))
-        fields = [T.StructField(name, data_type) for name, data_type in types_read.items() if data_type is not None]
+        fields = [
+            T.StructField(name, data_type)
+            for name, data_type in types_read.items()
+            if data_type is not None
+        ]
         reader = session.read.schema(T.StructType(fields)).option(_VERIFY_CHECKSUMS, value=True)
         table = reader.parquet(*parts, recursiveFileLookup=True)
         tables.append(_as_text_columns(table, types_read, F.col("_metadata.file_path"), record))
@@ -188,7 +212,9 @@ def _columns_of_footer(path: str) -> tuple[TypedColumns, _ReadAs]:
     is inside one.
     """
     where = java().org.apache.hadoop.fs.Path(path)
-    file = java().org.apache.parquet.hadoop.util.HadoopInputFile.fromPath(where, hadoop_configuration())
+    file = java().org.apache.parquet.hadoop.util.HadoopInputFile.fromPath(
+        where, hadoop_configuration()
+    )
     reader = java().org.apache.parquet.hadoop.ParquetFileReader.open(file)
     try:
         message = reader.getFileMetaData().getSchema().toString()
@@ -201,7 +227,9 @@ def _columns_of_footer(path: str) -> tuple[TypedColumns, _ReadAs]:
         names.append(name)
         is_single = repetition != "repeated"
         read_as[name] = _READ_AS.get(stored_as, {}).get(annotation) if is_single else None
-        kinds[name] = _kind_of_stored(stored_as, annotation, read_as[name]) if is_single else OTHER_VALUES
+        kinds[name] = (
+            _kind_of_stored(stored_as, annotation, read_as[name]) if is_single else OTHER_VALUES
+        )
     return TypedColumns(tuple(names), kinds), read_as
 
 
@@ -212,7 +240,9 @@ def _kind_of_stored(stored_as: str, annotation: str, read_as: T.DataType | None)
         return INTEGERS if _is_integer(read_as) else _kind_of(read_as)
     if stored_as in {"float", "double"} or annotation.startswith(("DECIMAL", "FLOAT16")):
         return FRACTIONS
-    return DATES if stored_as == "int96" or annotation.startswith(("DATE", "TIME")) else OTHER_VALUES
+    return (
+        DATES if stored_as == "int96" or annotation.startswith(("DATE", "TIME")) else OTHER_VALUES
+    )
 
 
 def _kind_of(data_type: T.DataType) -> str | None:
@@ -247,7 +277,9 @@ def _as_text(name: str, data_type: T.DataType | None, record: RecordLayout) -> C
     return F.coalesce(text, F.lit(NO_CODE)) if record.may_be_absent(name) else text
 
 
-def _records_of_text(session: SparkSession, location: RecordLocation, record: RecordLayout) -> _Read:
+def _records_of_text(
+    session: SparkSession, location: RecordLocation, record: RecordLayout
+) -> _Read:
     """Parts whose columns stand in the same order are read together."""
     found = list[Finding]()
     headers = dict[tuple[str, ...], list[str]]()
@@ -293,7 +325,9 @@ def _label_of(path: str, location: RecordLocation) -> str:
 
 
 @contextmanager
-def _damage_found(location: RecordLocation, path: str, found: list[Finding]) -> Iterator[FindingsOf]:
+def _damage_found(
+    location: RecordLocation, path: str, found: list[Finding]
+) -> Iterator[FindingsOf]:
     """Collect findings about a part, damage too. Raises Py4JJavaError if it can't be reached."""
     findings = FindingsOf(_label_of(path, location))
     try:
@@ -310,7 +344,9 @@ def _lines_of(session: SparkSession, parts: Sequence[str]) -> DataFrame:
     lines = session.read.text(list(parts), lineSep="\n", recursiveFileLookup=True)
     value = F.col("value")
     ends_twice = value.endswith(2 * _LINE_END).alias(_ENDS_TWICE)
-    return lines.select(F.rtrim(value, F.lit(_LINE_END)).alias("value"), ends_twice, F.col("_metadata"))
+    return lines.select(
+        F.rtrim(value, F.lit(_LINE_END)).alias("value"), ends_twice, F.col("_metadata")
+    )
 
 
 def _is_header(line: Column, header: str) -> Column:
@@ -322,9 +358,15 @@ def _records_of_lines(lines: DataFrame, header: Sequence[str], record: RecordLay
     value = F.col("value")
     rows = lines.where((value != "") & ~_is_header(value, SEPARATOR.join(header)))
     has_other_shape = F.size(F.col("fields")) != len(record.columns)
-    misfit = F.when(~F.is_valid_utf8(value), NOT_UTF8).when(has_other_shape, WRONG_SHAPE).otherwise(0)
-    split = rows.select(value, F.split(value, r"\|").alias("fields"), F.col("_metadata.file_path").alias(FILE))
-    fields = [F.get("fields", F.lit(header.index(column))).alias(column) for column in record.columns]
+    misfit = (
+        F.when(~F.is_valid_utf8(value), NOT_UTF8).when(has_other_shape, WRONG_SHAPE).otherwise(0)
+    )
+    split = rows.select(
+        value, F.split(value, r"\|").alias("fields"), F.col("_metadata.file_path").alias(FILE)
+    )
+    fields = [
+        F.get("fields", F.lit(header.index(column))).alias(column) for column in record.columns
+    ]
     return split.select(*fields, misfit.alias(MISFIT), FILE)
 
 
@@ -346,7 +388,9 @@ def _line_findings(lines: DataFrame, header: str, location: RecordLocation) -> I
         F.min(F.when(value == "", F.col("position"))).alias("first_blank"),
         F.max(F.when(value != "", F.col("position"))).alias("last_filled"),
     )
-    is_wrong = F.expr(f"headers > 1 OR returns > 0 OR longest > {LONGEST_LINE} OR first_blank < last_filled")
+    is_wrong = F.expr(
+        f"headers > 1 OR returns > 0 OR longest > {LONGEST_LINE} OR first_blank < last_filled"
+    )
     for row in of_files.where(is_wrong).orderBy(FILE).collect():
         name = file_name(row[FILE])
         findings = FindingsOf(_label_of(row[FILE], location))
@@ -354,7 +398,9 @@ def _line_findings(lines: DataFrame, header: str, location: RecordLocation) -> I
             report_overlong_line(findings)
         elif row.first_blank is not None and row.first_blank < row.last_filled:
             start, last = row.last_filled
-            is_before = F.expr(f"position.start < {start} OR (position.start = {start} AND position.row < {last})")
+            is_before = F.expr(
+                f"position.start < {start} OR (position.start = {start} AND position.row < {last})"
+            )
             inside = placed.where((F.col(FILE) == row[FILE]) & (value == "") & is_before).count()
             report_blank_lines(inside, f"{inside:,} in {name}", findings)
         elif row.returns:

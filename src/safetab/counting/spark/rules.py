@@ -63,7 +63,10 @@ def _count_broken_rules(sent: Broadcast[KnownLists], batches: Batches) -> Iterat
     counts = Counter[_Key]()
     for batch in batches:
         misfit = batch.column(MISFIT).to_numpy()
-        misfits = [(shape_rule(known.record), misfit == executor.WRONG_SHAPE), (UTF8_RULE, misfit == executor.NOT_UTF8)]
+        misfits = [
+            (shape_rule(known.record), misfit == executor.WRONG_SHAPE),
+            (UTF8_RULE, misfit == executor.NOT_UTF8),
+        ]
         _add(counts, batch, misfits)
         rows = batch.filter(pa.array(misfit == 0))
         if rows.num_rows:
@@ -81,7 +84,9 @@ def _count_in_pieces(sent: Broadcast[KnownLists], batches: Batches) -> Iterator[
     yield executor.result_row(+counts)
 
 
-def _add(counts: Counter[_Key], batch: pa.RecordBatch, broken: Iterable[tuple[Rule, NDArray[np.bool_]]]) -> None:
+def _add(
+    counts: Counter[_Key], batch: pa.RecordBatch, broken: Iterable[tuple[Rule, NDArray[np.bool_]]]
+) -> None:
     """Add to the counts of each file and rule the rows of a batch that break the rule."""
     files = pc.dictionary_encode(batch.column(FILE))
     file_of_row = files.indices.to_numpy()

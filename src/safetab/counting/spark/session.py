@@ -70,7 +70,9 @@ _gateways: list[JavaGateway] = []
 
 
 @contextmanager
-def spark_session(options: SparkOptions, settings: EngineSettings, log: Log) -> Iterator[SparkSession]:
+def spark_session(
+    options: SparkOptions, settings: EngineSettings, log: Log
+) -> Iterator[SparkSession]:
     """A session of the run's own. Raises InvalidInput if it does not start, RunFailed if one was open."""
     if SparkSession.getActiveSession() is not None:
         raise RunFailed("a Spark session is already open in this process. Stop it before the run.")
@@ -82,7 +84,9 @@ def spark_session(options: SparkOptions, settings: EngineSettings, log: Log) -> 
     except (*SPARK_ERRORS, RuntimeError, OSError) as error:
         log(f"Spark: {error}")
         where = options.where or "here"
-        message = f"Spark did not start ({where}); the confidential log has the reason. Nothing was read."
+        message = (
+            f"Spark did not start ({where}); the confidential log has the reason. Nothing was read."
+        )
         raise _setup_mistake("--engine", message) from None
     try:
         yield session
@@ -129,7 +133,9 @@ def _values(options: SparkOptions, settings: EngineSettings) -> Mapping[str, str
         if master.startswith("local"):
             partitions = str(_LOCAL_PARTITIONS_OF_A_THREAD * settings.threads)
             values |= _IN_THIS_PROCESS | {"spark.sql.shuffle.partitions": partitions}
-            values["spark.driver.extraJavaOptions"] = "-XX:+UseParallelGC"  # a tenth less CPU than Java's own choice
+            values["spark.driver.extraJavaOptions"] = (
+                "-XX:+UseParallelGC"  # a tenth less CPU than Java's own choice
+            )
             values["spark.local.dir"] = str(settings.temporary_folder)
     values["spark.sql.warehouse.dir"] = str(settings.temporary_folder / "warehouse")
     return values | _PRIVATE | options.setting_values
@@ -138,7 +144,10 @@ def _values(options: SparkOptions, settings: EngineSettings) -> Mapping[str, str
 def _started(values: Mapping[str, str], settings: EngineSettings) -> SparkSession:
     """A new Spark session with these settings."""
     if not _gateways:
-        with _java_chosen(settings), (settings.temporary_folder / "spark-messages").open("w") as messages:
+        with (
+            _java_chosen(settings),
+            (settings.temporary_folder / "spark-messages").open("w") as messages,
+        ):
             launched = SparkConf(loadDefaults=False)
             for name, value in values.items():
                 launched.set(name, value)
@@ -154,8 +163,12 @@ def _started(values: Mapping[str, str], settings: EngineSettings) -> SparkSessio
     context = SparkContext(conf.get("spark.master"), _NAME, gateway=_gateways[0], jsc=java_context)
     context.setLogLevel(values["spark.log.level"])
     # the Python of --spark-conf; else this one in `local[...]`, or that of PYSPARK_PYTHON on a cluster
-    is_here = values.get("spark.master", "").startswith("local") and "PYSPARK_PYTHON" not in os.environ
-    context.pythonExec = values.get(_PYTHON_SETTING, sys.executable if is_here else context.pythonExec)
+    is_here = (
+        values.get("spark.master", "").startswith("local") and "PYSPARK_PYTHON" not in os.environ
+    )
+    context.pythonExec = values.get(
+        _PYTHON_SETTING, sys.executable if is_here else context.pythonExec
+    )
     return SparkSession(context)
 
 

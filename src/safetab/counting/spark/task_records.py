@@ -59,7 +59,10 @@ class TaskInputs:
     def of_encoding(cls, encoding: Encoding, keys: Sequence[int]) -> TaskInputs:
         """About as many pieces as there are keys, and at least one for each part."""
         pieces = pieces_of(encoding.parts, len(keys))
-        maps = (IterationMap(*map(_picklable, of_map.classifications)) for of_map in encoding.iteration_maps)
+        maps = (
+            IterationMap(*map(_picklable, of_map.classifications))
+            for of_map in encoding.iteration_maps
+        )
         return cls(
             record=encoding.record,
             numbers_of_codes=encoding.numbers_of_codes,
@@ -102,7 +105,9 @@ class TaskEncoding(Encoding):
         self.parts_there = inputs.parts_there
         self.numbers_of_codes = inputs.numbers_of_codes
         may_be_empty, may_skip = inputs.may_be_empty, inputs.may_skip
-        self.patterns = PatternTable(inputs.most_answers, may_be_empty=may_be_empty, may_skip=may_skip)
+        self.patterns = PatternTable(
+            inputs.most_answers, may_be_empty=may_be_empty, may_skip=may_skip
+        )
         self.iteration_number = inputs.iteration_number
         self.iteration_maps = inputs.iteration_maps
         self.parts: list[PartAtoms] = []
@@ -128,7 +133,9 @@ class TaskRecords(PartRecords):
     def take_pieces(self, codes: NDArray[np.int16]) -> Iterator[tuple[int, bytes]]:
         """Hand over each piece's records, packed, with its patterns numbered anew; then forget them."""
         for piece in self.numbers:
-            atoms, patterns, attributes = map(np.concatenate, zip(*self._of_piece.pop(piece), strict=True))
+            atoms, patterns, attributes = map(
+                np.concatenate, zip(*self._of_piece.pop(piece), strict=True)
+            )
             used, pattern_of_record = renumbered(patterns, len(codes))
             yield piece, packed((atoms, pattern_of_record, attributes, codes[used]))
         self.count = 0
@@ -158,7 +165,9 @@ class TaskRecords(PartRecords):
         return kept
 
 
-def renumbered(patterns: NDArray[np.int32], count: int) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+def renumbered(
+    patterns: NDArray[np.int32], count: int
+) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     """The patterns below `count` that occur, rising, and each given one's position among them."""
     is_used = np.zeros(count, dtype=np.bool_)
     is_used[patterns] = True

@@ -12,7 +12,13 @@ from safetab.foundation.files import UnreadableFile, read_text
 from safetab.foundation.findings import Checked, FindingsOf, shortened
 from safetab.model.census.area_levels import Pass
 from safetab.model.census.census import PopulationGroupLevel
-from safetab.model.config.config_keys import ConfigKeys, NotJson, is_integer, parse_exact_json, shown
+from safetab.model.config.config_keys import (
+    ConfigKeys,
+    NotJson,
+    is_integer,
+    parse_exact_json,
+    shown,
+)
 from safetab.model.config.run_config import (
     CONFIG_FILE,
     ConfigSpelling,
@@ -24,7 +30,12 @@ from safetab.model.config.run_config import (
     threshold_key,
 )
 from safetab.model.privacy_definition import SPELLINGS, PrivacyDefinition
-from safetab.model.products.all_products import PRODUCTS, as_shipped, budget_keys_of, product_of_keys
+from safetab.model.products.all_products import (
+    PRODUCTS,
+    as_shipped,
+    budget_keys_of,
+    product_of_keys,
+)
 from safetab.model.products.product import Product, Selector, TableFamily, Thresholds
 from safetab.model.us.states import PUERTO_RICO_STATE, US_STATES
 from safetab.model.us.us_census import PR_PASS, US, US_PASS
@@ -80,13 +91,17 @@ def _config_of(keys: ConfigKeys, product: Product) -> RunConfig | None:
     gamma: Fraction | None = Fraction(0)  # if the product has no stage 1
     shipped = as_shipped(product)
     if shipped.stage_1_key is not None:
-        gamma = keys.number(shipped.stage_1_key, "strictly between 0 and 1", lambda gamma: 0 < gamma < 1)
+        gamma = keys.number(
+            shipped.stage_1_key, "strictly between 0 and 1", lambda gamma: 0 < gamma < 1
+        )
     thresholds = {family: _thresholds(keys, product, family, passes) for family in product.families}
     max_race_codes = keys.integer(_CODES_KEY, 1, 8)
     suppression_chance: Fraction | None = Fraction(0)
     if shipped.suppression_key is not None and keys.has(shipped.suppression_key):
         chance_range = "of at least 0 and below 1"
-        suppression_chance = keys.number(shipped.suppression_key, chance_range, lambda chance: 0 <= chance < 1)
+        suppression_chance = keys.number(
+            shipped.suppression_key, chance_range, lambda chance: 0 <= chance < 1
+        )
     allow_negative_counts = keys.boolean("allow_negative_counts")
     states = _states(keys, must_have_one=US_PASS in passes)
     reader = keys.choice(READER_KEY, tuple(reader.value for reader in ReaderKind))
@@ -96,14 +111,20 @@ def _config_of(keys: ConfigKeys, product: Product) -> RunConfig | None:
     if max_race_codes is not None and max_race_codes < 8:
         used = f"only the first {max_race_codes} of 8 race codes are used"
         keys.findings.warning(_CODES_KEY, f"{used}, also to decide who is in a group alone.")
-    assert definition is not None and gamma is not None and max_race_codes is not None  # noqa: PT018
-    assert suppression_chance is not None and allow_negative_counts is not None and reader is not None  # noqa: PT018
+    assert definition is not None
+    assert gamma is not None
+    assert max_race_codes is not None
+    assert suppression_chance is not None
+    assert allow_negative_counts is not None
+    assert reader is not None
     return RunConfig(
         census=US,
         product=product,
         privacy_definition=PrivacyDefinition.spelled(definition),
         families=tuple(
-            FamilyConfig(family, MappingProxyType(budgets[family]), MappingProxyType(thresholds[family]))
+            FamilyConfig(
+                family, MappingProxyType(budgets[family]), MappingProxyType(thresholds[family])
+            )
             for family in product.families
         ),
         stage_1_fraction=gamma,
@@ -170,7 +191,9 @@ def _thresholds(
     if given is None:
         return {}
     if not isinstance(given, dict):
-        keys.findings.error(name, f'{shown(given)} is not an object such as {{"(USA, 1)": [500, 1000, 7000]}}.')
+        keys.findings.error(
+            name, f'{shown(given)} is not an object such as {{"(USA, 1)": [500, 1000, 7000]}}.'
+        )
         return {}
     entries = ConfigKeys(given, keys.findings)
     for level in US.levels:
@@ -179,14 +202,18 @@ def _thresholds(
     lowest = 0 if product.selector is Selector.NOISY_STAGE_1 else 1 - _HIGHEST_THRESHOLD
     thresholds = {}
     for level in US.levels_of(passes):
-        checked = _checked_thresholds(entries, threshold_key(level), name, len(family.finer), lowest)
+        checked = _checked_thresholds(
+            entries, threshold_key(level), name, len(family.finer), lowest
+        )
         if checked is not None:
             thresholds[level] = checked
     entries.warn_of_unknown(f"level in {name}")
     return thresholds
 
 
-def _checked_thresholds(entries: ConfigKeys, key: str, name: str, wanted: int, lowest: int) -> Thresholds | None:
+def _checked_thresholds(
+    entries: ConfigKeys, key: str, name: str, wanted: int, lowest: int
+) -> Thresholds | None:
     """The thresholds of one level, or None and a finding."""
     number = _in_words(wanted)
     values = entries.value(key, f"Give {number}.") if entries.has(key) else None
@@ -219,18 +246,26 @@ def _states(keys: ConfigKeys, *, must_have_one: bool) -> tuple[str, ...]:
         return ()
     if must_have_one and not states:
         keys.findings.error(_STATES_KEY, "empty, but run_us is true. List the states to tabulate.")
-    invalid = [shown(state) for state in states if not isinstance(state, str) or state not in US_STATES]
+    invalid = [
+        shown(state) for state in states if not isinstance(state, str) or state not in US_STATES
+    ]
     if PUERTO_RICO_STATE in states:
         advice = f"Leave it out here, and write {_PASS_KEYS[PR_PASS]}: true."
-        keys.findings.error(_STATES_KEY, f'"{PUERTO_RICO_STATE}" is Puerto Rico, which has its own pass. {advice}')
+        keys.findings.error(
+            _STATES_KEY, f'"{PUERTO_RICO_STATE}" is Puerto Rico, which has its own pass. {advice}'
+        )
         return ()
     if invalid:
-        problem = f"{shortened(invalid)}: not a two-digit FIPS code, in quotes, of the 50 states and DC."
+        problem = (
+            f"{shortened(invalid)}: not a two-digit FIPS code, in quotes, of the 50 states and DC."
+        )
         keys.findings.error(_STATES_KEY, problem)
         return ()
     repeated = sorted(state for state, times in Counter(states).items() if times > 1)
     if repeated:
-        keys.findings.error(_STATES_KEY, f"{shortened(repeated)} given more than once. List each state once.")
+        keys.findings.error(
+            _STATES_KEY, f"{shortened(repeated)} given more than once. List each state once."
+        )
     return tuple(sorted(states))
 
 
@@ -239,7 +274,9 @@ def _as_keys(config: RunConfig) -> dict[str, object]:
     product, shipped = config.product, as_shipped(config.product)
     thresholds = {}
     for of_family in config.families:
-        by_level = {threshold_key(level): list(each.totals) for level, each in of_family.thresholds.items()}
+        by_level = {
+            threshold_key(level): list(each.totals) for level, each in of_family.thresholds.items()
+        }
         thresholds[shipped.family_keys[of_family.family.name].thresholds] = by_level
     return {
         "privacy_defn": config.privacy_definition.spelling,
@@ -247,7 +284,11 @@ def _as_keys(config: RunConfig) -> dict[str, object]:
         **({} if shipped.stage_1_key is None else {shipped.stage_1_key: config.stage_1_fraction}),
         **thresholds,
         _CODES_KEY: config.most_answers,
-        **({} if shipped.suppression_key is None else {shipped.suppression_key: config.zero_suppression_chance}),
+        **(
+            {}
+            if shipped.suppression_key is None
+            else {shipped.suppression_key: config.zero_suppression_chance}
+        ),
         "allow_negative_counts": config.allow_negative_counts,
         "passes": [tabulation_pass.name for tabulation_pass in config.passes],
         _STATES_KEY: list(config.parts_of(US_PASS)),

@@ -18,7 +18,13 @@ from safetab.foundation.findings import Checked, Finding, FindingsOf, shortened
 from safetab.inputs.readers.digit_columns import NOT_DIGITS, Digits, WrongRows, digits_of
 from safetab.inputs.readers.forms.all_forms import TEXT
 from safetab.inputs.readers.forms.table_form import TableForm
-from safetab.inputs.readers.table_files import TableFiles, batches_of, columns_of, find_table, find_table_at
+from safetab.inputs.readers.table_files import (
+    TableFiles,
+    batches_of,
+    columns_of,
+    find_table,
+    find_table_at,
+)
 from safetab.model.census.area_levels import Pass
 from safetab.model.census.areas import NO_ENTITY, Areas
 from safetab.model.config.run_config import RunConfig
@@ -71,7 +77,9 @@ def read_blocks_at(path: Path) -> Checked[NDArray[np.int64]]:
             if (has_unit > 1).any():
                 findings.error(UNIT_COLUMN, "must be 0 or 1.")
             blocks.append(_block_of(digits)[has_unit == 0])
-    return Checked(None if findings.has_errors else np.unique(np.concatenate(blocks)), findings.findings)
+    return Checked(
+        None if findings.has_errors else np.unique(np.concatenate(blocks)), findings.findings
+    )
 
 
 def lists_blocks_by_units(path: Path) -> bool:
@@ -109,7 +117,9 @@ def _geography_of_files(files: TableFiles | None, findings: FindingsOf) -> Check
     of_parts: list[Finding] = []
     for path in files.parts:
         part_findings = FindingsOf(files.label_of(path))
-        parts += map(geography_of, digits_of_file(path, files.form, GEOGRAPHY_DIGITS, part_findings))
+        parts += map(
+            geography_of, digits_of_file(path, files.form, GEOGRAPHY_DIGITS, part_findings)
+        )
         of_parts += part_findings.findings
     blocks = joined(parts)
     check_blocks(blocks, findings, may_be_empty=bool(of_parts))
@@ -132,10 +142,14 @@ def digits_of_file(
     What is wrong goes to the findings. `others` reads the columns that `other_rules` has, in any form.
     """
     misshapen_lines: list[int] = []
-    rules = {column: f"must be {width} digits" for column, width in widths.items()} | dict(other_rules)
+    rules = {column: f"must be {width} digits" for column, width in widths.items()} | dict(
+        other_rules
+    )
     rows = WrongRows(findings, rules, misshapen_lines, noun=form.noun)
     for batch in batches_of(path, form, tuple(rules), findings, misshapen_lines):
-        digits = {column: digits_of(batch.column(column), width) for column, width in widths.items()} | others(batch)
+        digits = {
+            column: digits_of(batch.column(column), width) for column, width in widths.items()
+        } | others(batch)
         rows.look_at(digits, batch)
         is_right = np.logical_and.reduce([numbers != NOT_DIGITS for numbers in digits.values()])
         yield {column: numbers[is_right] for column, numbers in digits.items()}
@@ -149,7 +163,9 @@ def _block_of(digits: Digits) -> NDArray[np.int64]:
 
 def geography_of(digits: Digits) -> Blocks:
     """The blocks, places and AIANNH areas of rows of GRF-C."""
-    place = np.where(digits["PLACEFP"] == NO_PLACE, NO_ENTITY, digits["TABBLKST"] * 10**5 + digits["PLACEFP"])
+    place = np.where(
+        digits["PLACEFP"] == NO_PLACE, NO_ENTITY, digits["TABBLKST"] * 10**5 + digits["PLACEFP"]
+    )
     aiannh = np.where(digits["AIANNHCE"] == NO_AIANNH, NO_ENTITY, digits["AIANNHCE"])
     return Blocks(_block_of(digits), place, aiannh)
 
@@ -180,7 +196,12 @@ def states_without_blocks(config: RunConfig, of_pass: Mapping[Pass, Areas]) -> t
         missing = [state for state in states if int(state) not in listed]
         name = tabulation_pass.name.upper()
         if not listed:
-            findings.error("TABBLKST", f"no block of state {shortened(states)}: the {name} pass would be empty.")
+            findings.error(
+                "TABBLKST",
+                f"no block of state {shortened(states)}: the {name} pass would be empty.",
+            )
         elif missing:
-            findings.warning("TABBLKST", f"no block of state {shortened(missing)}, which config.json asks for.")
+            findings.warning(
+                "TABBLKST", f"no block of state {shortened(missing)}, which config.json asks for."
+            )
     return findings.findings

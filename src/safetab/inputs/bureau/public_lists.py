@@ -59,17 +59,25 @@ def expanded(rows: Sequence[Row], codes: Collection[str] | None, findings: Findi
             rule = "listed more than once; keep one row per iteration"
             problems.add(row.line, _ASSIGNMENTS_HEADER[0], rule, iteration)
         seen.add(iteration)
-        members = [code for term in terms.split(_BETWEEN_TERMS) for code in _codes_of(term, row.line, listed, problems)]
+        members = [
+            code
+            for term in terms.split(_BETWEEN_TERMS)
+            for code in _codes_of(term, row.line, listed, problems)
+        ]
         once = dict.fromkeys(members)
         repeated += [] if len(once) == len(members) else [iteration]
         pairs += [Row(row.line, (iteration, code)) for code in once]
     problems.report()
     if repeated:
-        findings.warning(_CODES, f"a code is in more than one term of {shortened(repeated)}. It counts once.")
+        findings.warning(
+            _CODES, f"a code is in more than one term of {shortened(repeated)}. It counts once."
+        )
     return pairs
 
 
-def _codes_of(term: str, line: int, listed: Sequence[str] | None, problems: RowProblems) -> Sequence[str]:
+def _codes_of(
+    term: str, line: int, listed: Sequence[str] | None, problems: RowProblems
+) -> Sequence[str]:
     """The codes that a term of the short form stands for."""
     match = _TERM.fullmatch(term)
     if match is None:
@@ -109,7 +117,9 @@ def short_form_lines(lists: PublicLists) -> Iterator[str]:
     for iteration, codes in sorted(lists.codes_of_iteration.items()):
         if codes:
             # a term for each run of codes that are neighbours in the list of codes
-            by_run = groupby(enumerate(sorted(codes)), key=lambda numbered: position[numbered[1]] - numbered[0])
+            by_run = groupby(
+                enumerate(sorted(codes)), key=lambda numbered: position[numbered[1]] - numbered[0]
+            )
             runs = [[code for _, code in run] for _, run in by_run]
             terms = (run[0] if len(run) == 1 else f"{run[0]}:{run[-1]}" for run in runs)
             yield f"{iteration}{SEPARATOR}{_BETWEEN_TERMS.join(terms)}"
@@ -141,11 +151,17 @@ def _read_code_assignments(
         iteration_code, code = row.fields
         assigned.setdefault(iteration_code, set()).add(code)
     _check_one_iteration_a_code(assigned, iterations or (), findings)
-    without = [iteration.code for iteration in iterations or () if iteration.listed and not assigned[iteration.code]]
+    without = [
+        iteration.code
+        for iteration in iterations or ()
+        if iteration.listed and not assigned[iteration.code]
+    ]
     if rows and without:
         problem = f"no code belongs to {shortened(without)}, so these groups are always empty."
         findings.warning("ITERATION_CODE", problem)
-    frozen = MappingProxyType({iteration: frozenset(members) for iteration, members in assigned.items()})
+    frozen = MappingProxyType(
+        {iteration: frozenset(members) for iteration, members in assigned.items()}
+    )
     return Checked(None if findings.has_errors else frozen, findings.findings)
 
 
@@ -165,7 +181,10 @@ def _is_there(path: Path) -> bool:
 
 
 def _check_pairs(
-    rows: Collection[Row], codes: Collection[str] | None, iterations: _Iterations | None, findings: FindingsOf
+    rows: Collection[Row],
+    codes: Collection[str] | None,
+    iterations: _Iterations | None,
+    findings: FindingsOf,
 ) -> None:
     """Report pairs that are repeated, or whose iteration or code is not listed."""
     known_iterations = None if iterations is None else {iteration.code for iteration in iterations}
@@ -178,13 +197,17 @@ def _check_pairs(
             problems.add(row.line, "", rule, "|".join(row.fields))
         seen.add(row.fields)
         if known_iterations is not None and iteration_code not in known_iterations:
-            problems.add(row.line, "ITERATION_CODE", "not in the lists of iterations", iteration_code)
+            problems.add(
+                row.line, "ITERATION_CODE", "not in the lists of iterations", iteration_code
+            )
         if codes is not None and code not in codes:
             problems.add(row.line, "RACE_ETH_CODE", "not in the list of codes", code)
     problems.report()
 
 
-def _check_one_iteration_a_code(assigned: dict[str, set[str]], iterations: _Iterations, findings: FindingsOf) -> None:
+def _check_one_iteration_a_code(
+    assigned: dict[str, set[str]], iterations: _Iterations, findings: FindingsOf
+) -> None:
     """Report codes in two iterations of one kind and level at the same grain of geography.
 
     The stability of population groups rests on this rule.
@@ -214,12 +237,22 @@ ETHNICITY_ITERATIONS_FILE = "ethnicity-characteristic-iterations.txt"
 
 _CODES_HEADER = ("RACE_ETH_CODE", "RACE_ETH_NAME")
 _ETHNICITY_HEADER = ("ITERATION_CODE", "ITERATION_NAME", "LEVEL", "DETAILED_ONLY", "COARSE_ONLY")
-_RACE_HEADER = ("ITERATION_CODE", "ITERATION_NAME", "LEVEL", "ALONE", "DETAILED_ONLY", "COARSE_ONLY")
+_RACE_HEADER = (
+    "ITERATION_CODE",
+    "ITERATION_NAME",
+    "LEVEL",
+    "ALONE",
+    "DETAILED_ONLY",
+    "COARSE_ONLY",
+)
 
 
 def _headers() -> dict[str, tuple[str, ...]]:
     """The columns of each list."""
-    of_iterations = {RACE_ITERATIONS_FILE: _RACE_HEADER, ETHNICITY_ITERATIONS_FILE: _ETHNICITY_HEADER}
+    of_iterations = {
+        RACE_ITERATIONS_FILE: _RACE_HEADER,
+        ETHNICITY_ITERATIONS_FILE: _ETHNICITY_HEADER,
+    }
     return {CODES_FILE: _CODES_HEADER, ASSIGNMENTS_FILE: _ASSIGNMENTS_HEADER, **of_iterations}
 
 
@@ -227,13 +260,19 @@ _CODE = re.compile("[1-9][0-9]{3}")
 _ITERATION_CODE = re.compile("[0-9]{4}")
 _LEVELS = {"0": MAJOR, "1": REGIONAL, "2": DETAILED}
 _RACE_KINDS = {"True": RACE_ALONE, "False": RACE_IN_COMBINATION}
-LISTS = {("False", "False"): COMMON, ("True", "False"): TOTAL_ONLY, ("False", "True"): SUBSTATE_ONLY}
+LISTS = {
+    ("False", "False"): COMMON,
+    ("True", "False"): TOTAL_ONLY,
+    ("False", "True"): SUBSTATE_ONLY,
+}
 """The list that a group is in, by DETAILED_ONLY and COARSE_ONLY."""
 
 
 def paths_of_lists(parameters: Path) -> tuple[Path, ...]:
     """The four files that `read_lists` reads."""
-    named = (parameters / file for file in (CODES_FILE, RACE_ITERATIONS_FILE, ETHNICITY_ITERATIONS_FILE))
+    named = (
+        parameters / file for file in (CODES_FILE, RACE_ITERATIONS_FILE, ETHNICITY_ITERATIONS_FILE)
+    )
     return (*named, _assignments_path(parameters))
 
 
@@ -247,8 +286,12 @@ def read_lists(parameters: Path) -> Checked[PublicLists]:
     if race.value is not None and ethnicity.value is not None:
         iterations = (*race.value, *ethnicity.value)
         race_codes = {iteration.code for iteration in race.value}
-        for code in (iteration.code for iteration in ethnicity.value if iteration.code in race_codes):
-            in_both.error("ITERATION_CODE", f"{code} is also a race iteration. Give each its own code.")
+        for code in (
+            iteration.code for iteration in ethnicity.value if iteration.code in race_codes
+        ):
+            in_both.error(
+                "ITERATION_CODE", f"{code} is also a race iteration. Give each its own code."
+            )
     findings = [*codes.findings, *race.findings, *ethnicity.findings, *in_both.findings]
     assignments = _read_code_assignments(parameters, codes.value, iterations)
     findings += assignments.findings
@@ -273,7 +316,9 @@ def codes_and_names(parameters: Path) -> Checked[Mapping[str, str]]:
         if not name.isprintable():
             problems.add(row.line, "RACE_ETH_NAME", NAME_RULE, name)
         if code in names:
-            problems.add(row.line, "RACE_ETH_CODE", "listed more than once; keep one row per code", code)
+            problems.add(
+                row.line, "RACE_ETH_CODE", "listed more than once; keep one row per code", code
+            )
         names[code] = name
     problems.report()
     return Checked(None if findings.has_errors else MappingProxyType(names), findings.findings)
@@ -282,28 +327,39 @@ def codes_and_names(parameters: Path) -> Checked[Mapping[str, str]]:
 def _read_iterations(parameters: Path, file: str, header: tuple[str, ...]) -> Checked[_Iterations]:
     """The iterations of one list, and every finding about it."""
     findings = FindingsOf(file)
-    rows = read_rows(parameters / file, header, findings, _headers(), may_be_empty=header is _ETHNICITY_HEADER)
+    rows = read_rows(
+        parameters / file, header, findings, _headers(), may_be_empty=header is _ETHNICITY_HEADER
+    )
     problems = RowProblems(findings)
     iterations: dict[str, CharacteristicIteration] = {}
     for row in rows:
         iteration = _iteration_of(row, header, problems)
         code = row.fields[0]
         if code in iterations:
-            problems.add(row.line, "ITERATION_CODE", "listed more than once; keep one row per iteration", code)
+            problems.add(
+                row.line,
+                "ITERATION_CODE",
+                "listed more than once; keep one row per iteration",
+                code,
+            )
         if iteration is not None:
             iterations[code] = iteration
     problems.report()
     return Checked(None if findings.has_errors else tuple(iterations.values()), findings.findings)
 
 
-def _iteration_of(row: Row, header: tuple[str, ...], problems: RowProblems) -> CharacteristicIteration | None:
+def _iteration_of(
+    row: Row, header: tuple[str, ...], problems: RowProblems
+) -> CharacteristicIteration | None:
     """The iteration that a row describes, or None and the problems with it."""
     field = dict(zip(header, row.fields, strict=True))
     level = _LEVELS.get(field["LEVEL"])
     kind = _RACE_KINDS.get(field["ALONE"]) if "ALONE" in field else ETHNICITY_KIND
     flags = (field["DETAILED_ONLY"], field["COARSE_ONLY"])
     complaints = {
-        ("ITERATION_CODE", "must be four digits"): not _ITERATION_CODE.fullmatch(field["ITERATION_CODE"]),
+        ("ITERATION_CODE", "must be four digits"): not _ITERATION_CODE.fullmatch(
+            field["ITERATION_CODE"]
+        ),
         ("ITERATION_NAME", "must not be empty"): not field["ITERATION_NAME"].strip(),
         ("ITERATION_NAME", NAME_RULE): not field["ITERATION_NAME"].isprintable(),
         ("LEVEL", "must be 0 (major), 1 (Regional) or 2 (Detailed)"): level is None,
@@ -317,13 +373,19 @@ def _iteration_of(row: Row, header: tuple[str, ...], problems: RowProblems) -> C
         problems.add(row.line, "DETAILED_ONLY, COARSE_ONLY", flag_rule, ", ".join(flags))
     if broken or flag_rule is not None or level is None or kind is None:
         return None
-    return CharacteristicIteration(field["ITERATION_CODE"], field["ITERATION_NAME"], level, kind, LISTS.get(flags))
+    return CharacteristicIteration(
+        field["ITERATION_CODE"], field["ITERATION_NAME"], level, kind, LISTS.get(flags)
+    )
 
 
 def _broken_flag_rule(level: GroupLevel, flags: tuple[str, str]) -> str | None:
     """The rule that DETAILED_ONLY and COARSE_ONLY break at this level, or None."""
     if level == MAJOR:
-        return None if flags == ("Null", "Null") else "must both be Null at level 0, which is never tabulated"
+        return (
+            None
+            if flags == ("Null", "Null")
+            else "must both be Null at level 0, which is never tabulated"
+        )
     if flags == ("True", "True"):
         return "can't both be True"
     return None if flags in LISTS else "must be True or False at levels 1 and 2"

@@ -35,7 +35,11 @@ _STATE_COLUMN, _RACE = "TABBLKST", "race"
 _KINDS: Mapping[str, GroupKind] = {
     "race": RACE_IN_COMBINATION, "race only": RACE_ALONE, "hispanic-origin": ETHNICITY_KIND,
 }  # fmt: skip
-_LISTS: Mapping[str, GroupList] = {"common": COMMON, "total-only": TOTAL_ONLY, "substate": SUBSTATE_ONLY}
+_LISTS: Mapping[str, GroupList] = {
+    "common": COMMON,
+    "total-only": TOTAL_ONLY,
+    "substate": SUBSTATE_ONLY,
+}
 _LEVELS = {level.name.casefold(): level for level in US.group_levels}
 _PASSES = {US_PASS.name: US_PASS, PR_PASS.name: PR_PASS}
 _STATES = {US_PASS: US_STATES, PR_PASS: (PUERTO_RICO_STATE,)}
@@ -51,7 +55,9 @@ def check_bureaus(spec: Specification, findings: FindingsOf) -> None:
     if not is_of_the_bureau(spec):
         for name in (one.name for one in spec.areas.passes if one.name.lower() in _PASSES):
             # accounts take passes with these names to share nobody
-            findings.error("areas.passes", f"{name} is a pass of the 2020 U.S. Census. Choose another name.")
+            findings.error(
+                "areas.passes", f"{name} is a pass of the 2020 U.S. Census. Choose another name."
+            )
         return
     try:
         product = product_named(spec.about.name)
@@ -60,11 +66,16 @@ def check_bureaus(spec: Specification, findings: FindingsOf) -> None:
         findings.error("about.name", f"with areas from {_AREAS_FILE} the name must be {names}.")
         return
     if spec.about.noise != product.number:
-        findings.error("about.noise", f"{product.name} has the number {product.number} in noise addresses.")
+        findings.error(
+            "about.noise", f"{product.name} has the number {product.number} in noise addresses."
+        )
     for one in spec.areas.passes:
         known = _STATES.get(_PASSES.get(one.name, US_PASS), ())
         if one.name not in _PASSES or not set(one.where.get(_STATE_COLUMN, ())) <= set(known):
-            findings.error("areas.passes", f"{one.name}: must be us, of states of the nation, or pr, of Puerto Rico.")
+            findings.error(
+                "areas.passes",
+                f"{one.name}: must be us, of states of the nation, or pr, of Puerto Rico.",
+            )
     labels = {level.label for level in US.area_levels}
     for level in (label for one in spec.areas.passes for label in one.levels.values()):
         if level not in labels:
@@ -73,10 +84,16 @@ def check_bureaus(spec: Specification, findings: FindingsOf) -> None:
 
 def config_of_bureau(spec: Specification) -> RunConfig:
     """The configuration that the choices of a specification make, as config.json would."""
-    product, passes = product_named(spec.about.name), tuple(_PASSES[one.name] for one in spec.areas.passes)
-    states = {_PASSES[one.name]: tuple(sorted(one.where[_STATE_COLUMN])) for one in spec.areas.passes}
+    product, passes = (
+        product_named(spec.about.name),
+        tuple(_PASSES[one.name] for one in spec.areas.passes),
+    )
+    states = {
+        _PASSES[one.name]: tuple(sorted(one.where[_STATE_COLUMN])) for one in spec.areas.passes
+    }
     choices = (
-        replace(choice, groups=tuple(_LEVELS[group].name for group in choice.groups)) for choice in spec.privacy.levels
+        replace(choice, groups=tuple(_LEVELS[group].name for group in choice.groups))
+        for choice in spec.privacy.levels
     )
     named = replace(spec, privacy=replace(spec.privacy, levels=tuple(choices)))
     made = config_of(named, US, product, {which: states.get(which, ()) for which in US.passes})
@@ -103,5 +120,9 @@ def lists_of_bureau(groups: list[NamedGroup], code_names: Mapping[str, str]) -> 
     for group in ordered:
         level = _LEVELS[group.level]
         listed = _LISTS[group.listed] if level.is_tabulated else None
-        iterations.append(CharacteristicIteration(group.code, group.name, level, _KINDS[group.kind], listed))
-    return PublicLists(code_names, tuple(iterations), {group.code: group.codes for group in ordered})
+        iterations.append(
+            CharacteristicIteration(group.code, group.name, level, _KINDS[group.kind], listed)
+        )
+    return PublicLists(
+        code_names, tuple(iterations), {group.code: group.codes for group in ordered}
+    )

@@ -39,7 +39,9 @@ def read_area_names(data: Path, census: Census) -> Checked[AreaNames]:
     findings = FindingsOf(NAMES_FILE)
     problems = RowProblems(findings)
     names: dict[tuple[AreaLevel, str], str] = {}
-    levels = {level.label: (level, re.compile(level.kind.ids.pattern)) for level in census.area_levels}
+    levels = {
+        level.label: (level, re.compile(level.kind.ids.pattern)) for level in census.area_levels
+    }
     rows = [] if path is None else read_rows(path, _HEADER, findings, may_be_empty=True)
     for line, (label, region, name) in rows:
         level, ids = levels.get(label, (None, None))
@@ -49,7 +51,12 @@ def read_area_names(data: Path, census: Census) -> Checked[AreaNames]:
             problems.add(line, "REGION_ID", f"{level.kind.ids.rule} for {label}", region)
         else:
             if (level, region) in names:
-                problems.add(line, "REGION_ID", "named more than once; keep one row per entity", f"{label} {region}")
+                problems.add(
+                    line,
+                    "REGION_ID",
+                    "named more than once; keep one row per entity",
+                    f"{label} {region}",
+                )
             names.setdefault((level, region), name)
         if not name.isprintable() or not name.strip():
             problems.add(line, "NAME", NAME_RULE, name)

@@ -13,7 +13,9 @@ from safetab.foundation.findings import FindingsOf, shortened
 
 SEPARATOR = "|"
 _NO_HEADER = "it names none of the columns. Is the header missing? "
-_NOT_UTF_8 = "it is not UTF-8 text. Save the file as UTF-8, or end its name in .gz if it is gzipped. "
+_NOT_UTF_8 = (
+    "it is not UTF-8 text. Save the file as UTF-8, or end its name in .gz if it is gzipped. "
+)
 _SEPARATORS = {SEPARATOR: SEPARATOR, ",": "commas", "\t": "tabs", ";": "semicolons"}
 NAME_RULE = "must be text with only printable characters and plain spaces"
 """The rule for names. It also forbids marks that turn the direction of reading."""
@@ -39,7 +41,9 @@ class RowProblems:
         """Note that a value breaks a rule. The value is shown: only for public files."""
         self.add_places(column, rule, [f'line {line} ("{cut(value)}")'])
 
-    def add_places(self, column: str, rule: str, places: Sequence[object], unnamed: int = 0) -> None:
+    def add_places(
+        self, column: str, rule: str, places: Sequence[object], unnamed: int = 0
+    ) -> None:
         """Note the places where the values of a column break a rule. There may be none, or more than are named."""
         if places:
             self._places.setdefault((column, rule), []).extend(places)
@@ -49,7 +53,8 @@ class RowProblems:
         """Add one error for each rule that is broken."""
         for (column, rule), places in self._places.items():
             self._findings.error(
-                column, f"{rule}: {self._before_places}{shortened(places, unnamed=self._unnamed[column, rule])}."
+                column,
+                f"{rule}: {self._before_places}{shortened(places, unnamed=self._unnamed[column, rule])}.",
             )
 
 
@@ -84,10 +89,16 @@ def read_rows(
     found = lines[0].split(SEPARATOR)
     if sorted(found) != sorted(header):
         strange = [f'"{cut(name)}"' for name in found if name not in header]
-        wrong = wrong_columns(found, header) + (f"; unknown: {shortened(strange)}" if strange else "")
-        of_other = next((name for name, columns in others.items() if sorted(columns) == sorted(found)), None)
+        wrong = wrong_columns(found, header) + (
+            f"; unknown: {shortened(strange)}" if strange else ""
+        )
+        of_other = next(
+            (name for name, columns in others.items() if sorted(columns) == sorted(found)), None
+        )
         if of_other is not None:
-            findings.error("line 1", f"these are the columns of {of_other}. The header must be {expected}.")
+            findings.error(
+                "line 1", f"these are the columns of {of_other}. The header must be {expected}."
+            )
             return []
         cause = header_mistake(lines[0], header)
         given = f'{"Line 1" if cause else "the header"} is "{cut(lines[0], 200)}"'
@@ -100,7 +111,10 @@ def read_rows(
 
 
 def header_mistake(
-    line: str, columns: Sequence[str], separator: str = SEPARATOR, if_none_is_named: str = _NO_HEADER
+    line: str,
+    columns: Sequence[str],
+    separator: str = SEPARATOR,
+    if_none_is_named: str = _NO_HEADER,
 ) -> str:
     """What is likely wrong with a header: sentences that quote nothing of it, or "" if nothing is likely."""
     known = {column.casefold() for column in columns}
@@ -115,9 +129,14 @@ def header_mistake(
         return _NOT_UTF_8 if "\N{REPLACEMENT CHARACTER}" in line else if_none_is_named
     names = [name for name in line.split(found) if name.strip(" \"'").casefold() in known]
     are_capitals = all(column.isupper() for column in columns)
-    must_case = "column names must be in capitals" if are_capitals else "upper and lower case differ in the names"
+    must_case = (
+        "column names must be in capitals"
+        if are_capitals
+        else "upper and lower case differ in the names"
+    )
     mistakes = {
-        f"the columns are separated by {_SEPARATORS[found]}, not by {_SEPARATORS[separator]}": found != separator,
+        f"the columns are separated by {_SEPARATORS[found]}, not by {_SEPARATORS[separator]}": found
+        != separator,
         "the names are in quotes": any(name.strip(" ").startswith(('"', "'")) for name in names),
         "the names have blanks around them": any(name != name.strip(" ") for name in names),
         must_case: any(name.strip(" \"'") not in columns for name in names),
@@ -131,17 +150,23 @@ def wrong_columns(found: Sequence[str], header: Sequence[str], shown: int = 5) -
     missing = [column for column in header if column not in found]
     repeated = [column for column in header if found.count(column) > 1]
     problems = {"missing": missing, "more than once": repeated}
-    return "".join(f"; {problem}: {shortened(names, shown)}" for problem, names in problems.items() if names)
+    return "".join(
+        f"; {problem}: {shortened(names, shown)}" for problem, names in problems.items() if names
+    )
 
 
-def _rows_below_header(lines: list[str], header: tuple[str, ...], findings: FindingsOf) -> list[Row]:
+def _rows_below_header(
+    lines: list[str], header: tuple[str, ...], findings: FindingsOf
+) -> list[Row]:
     """The rows of a small delimited file. Rows of a wrong shape are findings."""
     width = len(header)
     found = lines[0].split(SEPARATOR)
     positions = [found.index(column) for column in header]
     split = [tuple(line.split(SEPARATOR)) for line in lines[1:]]
     is_in_order = positions == [*range(width)]
-    if is_in_order and "" not in lines and {len(fields) for fields in split} <= {width}:  # the usual case
+    if (
+        is_in_order and "" not in lines and {len(fields) for fields in split} <= {width}
+    ):  # the usual case
         return [*map(Row, range(2, len(lines) + 1), split)]
     rows: list[Row] = []
     problems = RowProblems(findings)
@@ -149,7 +174,9 @@ def _rows_below_header(lines: list[str], header: tuple[str, ...], findings: Find
         if not line:
             problems.add(number, "", "blank lines are only allowed at the end", line)
         elif len(fields) != width:
-            problems.add(number, "", f"a row must have {width} fields separated by {SEPARATOR}", line)
+            problems.add(
+                number, "", f"a row must have {width} fields separated by {SEPARATOR}", line
+            )
         else:
             rows.append(Row(number, tuple(fields[position] for position in positions)))
     problems.report()

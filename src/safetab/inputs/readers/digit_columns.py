@@ -26,25 +26,33 @@ def digits_of(column: pa.Array, width: int) -> NDArray[np.int64]:
 
     Integers may be smaller: leading zeros are not stored.
     """
-    if pa.types.is_integer(column.type):  # Parquet may hold codes as integers: the zeros in front are not stored
+    if pa.types.is_integer(
+        column.type
+    ):  # Parquet may hold codes as integers: the zeros in front are not stored
         if len(column) and not column.null_count:
             as_stored: NDArray[np.integer] = column.to_numpy()
             if as_stored.min() >= 0 and as_stored.max() < 10**width:
                 return as_stored.astype(np.int64)
-        numbers = column.cast(pa.int64(), safe=False).fill_null(NOT_DIGITS).to_numpy(zero_copy_only=False)
+        numbers = (
+            column.cast(pa.int64(), safe=False).fill_null(NOT_DIGITS).to_numpy(zero_copy_only=False)
+        )
         return np.where((numbers >= 0) & (numbers < 10**width), numbers, NOT_DIGITS)
     if _all_have(column, width):
         return _digits_of_width(column, width)
     text = column.cast(pa.binary())
     has_width = pc.equal(pc.binary_length(text), width).fill_null(False)
     numbers = np.full(len(text), NOT_DIGITS, dtype=np.int64)
-    numbers[has_width.to_numpy(zero_copy_only=False)] = _digits_of_width(text.filter(has_width), width)
+    numbers[has_width.to_numpy(zero_copy_only=False)] = _digits_of_width(
+        text.filter(has_width), width
+    )
     return numbers
 
 
 def _all_have(column: pa.Array, width: int) -> bool:
     """Whether all values surely have this width. Only texts without nulls are looked at."""
-    if column.null_count or not (pa.types.is_string(column.type) or pa.types.is_binary(column.type)):
+    if column.null_count or not (
+        pa.types.is_string(column.type) or pa.types.is_binary(column.type)
+    ):
         return False
     offsets = column.buffers()[1]
     if offsets is None:
@@ -70,7 +78,9 @@ def _digits_of_width(text: pa.Array, width: int) -> NDArray[np.int64]:
         return np.empty(0, dtype=np.int64)
     first = np.frombuffer(text.buffers()[1], dtype=np.int32)[text.offset]
     characters = np.frombuffer(text.buffers()[2], dtype=np.uint8)[first : first + len(text) * width]
-    digits = (characters - ord("0")).reshape(len(text), width)  # what lies below "0" wraps to a large number
+    digits = (characters - ord("0")).reshape(
+        len(text), width
+    )  # what lies below "0" wraps to a large number
     numbers = np.zeros(len(text), dtype=np.int64)
     for place in range(width):
         numbers = numbers * 10 + digits[:, place]
@@ -82,7 +92,13 @@ def _digits_of_width(text: pa.Array, width: int) -> NDArray[np.int64]:
 class WrongRows:
     """Gathers wrong rows of public files. A blank line is wrong only if something follows it."""
 
-    def __init__(self, findings: FindingsOf, rules: Mapping[str, str], misshapen_lines: Sequence[int], noun: str):
+    def __init__(
+        self,
+        findings: FindingsOf,
+        rules: Mapping[str, str],
+        misshapen_lines: Sequence[int],
+        noun: str,
+    ):
         """`rules` says what the values of each column must be."""
         self._problems = RowProblems(findings)
         self._rules = rules
@@ -119,10 +135,14 @@ class WrongRows:
                 self._problems.add_places("", "a row has nothing in it", [where])
         self._problems.report()
 
-    def _blank_rows(self, wrong: Mapping[str, NDArray[np.bool_]], batch: pa.RecordBatch) -> NDArray[np.bool_]:
+    def _blank_rows(
+        self, wrong: Mapping[str, NDArray[np.bool_]], batch: pa.RecordBatch
+    ) -> NDArray[np.bool_]:
         is_blank: NDArray[np.bool_] = np.logical_and.reduce(list(wrong.values()))
         for column in wrong if self._noun == "line" and is_blank.any() else ():
-            is_empty = pc.equal(pc.binary_length(batch.column(column)), 0).to_numpy(zero_copy_only=False)
+            is_empty = pc.equal(pc.binary_length(batch.column(column)), 0).to_numpy(
+                zero_copy_only=False
+            )
             is_blank = is_blank & is_empty
         return is_blank if self._noun == "line" else np.zeros_like(is_blank)
 
@@ -139,7 +159,9 @@ class WrongRows:
         inside = self._rows_before + np.flatnonzero(is_blank[: filled[-1]])
         named = [*range(first, self._rows_before)[:_EXAMPLES], *inside[:_EXAMPLES].tolist()]
         more = self._blank_rows_at_the_end + len(inside) - len(named)
-        self._problems.add_places("", "blank lines are only allowed at the end", [*map(self._place, named)], more)
+        self._problems.add_places(
+            "", "blank lines are only allowed at the end", [*map(self._place, named)], more
+        )
         self._blank_rows_at_the_end = len(is_blank) - 1 - int(filled[-1])
 
     def _place(self, row: int) -> str:

@@ -36,7 +36,9 @@ _Part = tuple[NDArray[np.int64], TotalsOfLevel]
 
 def find_published_totals(data: Path, table: str, findings: FindingsOf) -> TableFiles | None:
     """The files of the totals in a data directory, or None and a finding."""
-    return find_table(data, table, findings, " Or give --totals: the output or release that published them.")
+    return find_table(
+        data, table, findings, " Or give --totals: the output or release that published them."
+    )
 
 
 def find_totals_in(folder: Path, findings: FindingsOf) -> TableFiles | None:
@@ -46,14 +48,20 @@ def find_totals_in(folder: Path, findings: FindingsOf) -> TableFiles | None:
     folder can't be read or holds more than one form.
     """
     try:
-        parts = sorted(path for path in folder.iterdir() if path.is_file() and not path.name.startswith((".", "_")))
+        parts = sorted(
+            path
+            for path in folder.iterdir()
+            if path.is_file() and not path.name.startswith((".", "_"))
+        )
     except OSError as error:
         raise_if_the_machine_failed(error)
         findings.error("pop_dir", why_unreadable(folder, error))
         return None
     forms = set(map(_form_in, parts))
     if len(forms) != 1:
-        findings.error("pop_dir", f"{folder} must contain files of totals, either all text or all Parquet.")
+        findings.error(
+            "pop_dir", f"{folder} must contain files of totals, either all text or all Parquet."
+        )
         return None
     return TableFiles(forms.pop(), tuple(parts))
 
@@ -64,22 +72,32 @@ def _form_in(path: Path) -> TableForm:
     return next(typed, TEXT)
 
 
-def read_published_totals(files: TableFiles, table: str, census: Census, areas: Areas) -> Checked[PublishedTotals]:
+def read_published_totals(
+    files: TableFiles, table: str, census: Census, areas: Areas
+) -> Checked[PublishedTotals]:
     """The totals of these files, at any levels, and every finding about them. Their regions must be among `areas`."""
     findings = FindingsOf(table)
-    parts = [part for path in files.parts for part in _parts_of_file(path, files, census, areas, findings)]
+    parts = [
+        part
+        for path in files.parts
+        for part in _parts_of_file(path, files, census, areas, findings)
+    ]
     totals = TotalsOfLevel.concat([totals for _, totals in parts])
     if not len(totals) and not findings.has_errors:
         findings.error("", "it has no totals, so nothing could be measured.")
     numbers, positions = np.unique(totals.code, return_inverse=True)
     codes = tuple(f"{number:0{_CODE_DIGITS}d}" for number in numbers.tolist())
     totals = replace(totals, code=positions)
-    level_numbers = np.concatenate([np.empty(0, dtype=np.int64), *(numbers for numbers, _ in parts)])
+    level_numbers = np.concatenate(
+        [np.empty(0, dtype=np.int64), *(numbers for numbers, _ in parts)]
+    )
     levels = {}
     for number, geography in enumerate(census.area_levels):
         if (level_numbers == number).any():
             levels[geography] = totals.take(level_numbers == number)
-    return Checked(None if findings.has_errors else PublishedTotals(codes, levels), findings.findings)
+    return Checked(
+        None if findings.has_errors else PublishedTotals(codes, levels), findings.findings
+    )
 
 
 def _parts_of_file(
@@ -98,7 +116,9 @@ def _parts_of_file(
     wrong.report()
 
 
-def _checked(batch: pa.RecordBatch, census: Census, areas: Areas, first_line: int, wrong: RowProblems) -> _Part:
+def _checked(
+    batch: pa.RecordBatch, census: Census, areas: Areas, first_line: int, wrong: RowProblems
+) -> _Part:
     """The rows of a batch that keep to the format. The lines of the others are added to `wrong`."""
     texts = dict(zip(_COLUMNS, batch.columns, strict=True))
     labels = pa.array([level.label.encode() for level in census.area_levels], pa.binary())
@@ -108,10 +128,16 @@ def _checked(batch: pa.RecordBatch, census: Census, areas: Areas, first_line: in
     for number, geography in enumerate(census.area_levels):
         own = np.flatnonzero(level == number)
         if len(own):
-            entity[own] = _numbers_of_ids(texts["REGION_ID"].take(pa.array(own)), geography.kind.ids)
-            is_wrong["REGION_ID", _rule_of_ids(geography)] = (level == number) & (entity == NOT_DIGITS)
+            entity[own] = _numbers_of_ids(
+                texts["REGION_ID"].take(pa.array(own)), geography.kind.ids
+            )
+            is_wrong["REGION_ID", _rule_of_ids(geography)] = (level == number) & (
+                entity == NOT_DIGITS
+            )
             is_unlisted = (
-                (level == number) & (entity != NOT_DIGITS) & ~is_in_sorted(areas.entities(geography.kind), entity)
+                (level == number)
+                & (entity != NOT_DIGITS)
+                & ~is_in_sorted(areas.entities(geography.kind), entity)
             )
             is_nowhere = _are_nowhere(geography, entity)
             is_wrong["REGION_ID", _rule_of_nowhere(geography)] = is_unlisted & is_nowhere
@@ -119,15 +145,20 @@ def _checked(batch: pa.RecordBatch, census: Census, areas: Areas, first_line: in
     code = digits_of(texts["ITERATION_CODE"], _CODE_DIGITS)
     count_text = _as_text(texts["COUNT"])
     is_count = pc.match_substring_regex(count_text, _COUNT).fill_null(False)
-    count = _numbers(pc.if_else(is_count, count_text, pa.scalar(b"0")).cast(pa.string()).cast(pa.int64()))
+    count = _numbers(
+        pc.if_else(is_count, count_text, pa.scalar(b"0")).cast(pa.string()).cast(pa.int64())
+    )
     is_wrong |= {
-        ("REGION_TYPE", f"must be a geography level such as {census.words.example_levels}"): level == NOT_DIGITS,
+        ("REGION_TYPE", f"must be a geography level such as {census.words.example_levels}"): level
+        == NOT_DIGITS,
         ("ITERATION_CODE", f"must be {_CODE_DIGITS} digits"): code == NOT_DIGITS,
         ("COUNT", "must be an integer"): ~np.asarray(is_count),
     }
     is_right = np.ones(len(batch), dtype=np.bool_)
     for (column, rule), rows in is_wrong.items():
-        wrong.add_places(column, rule, [f"line {first_line + row}" for row in np.flatnonzero(rows).tolist()])
+        wrong.add_places(
+            column, rule, [f"line {first_line + row}" for row in np.flatnonzero(rows).tolist()]
+        )
         is_right &= ~rows
     return level[is_right], TotalsOfLevel(entity, code, count).take(is_right)
 
@@ -165,7 +196,9 @@ def _numbers_of_ids(column: pa.Array, ids: Ids) -> NDArray[np.int64]:
 
 
 def _as_text(column: pa.Array) -> pa.Array:
-    return column.cast(pa.string()).cast(pa.binary()) if pa.types.is_integer(column.type) else column
+    return (
+        column.cast(pa.string()).cast(pa.binary()) if pa.types.is_integer(column.type) else column
+    )
 
 
 def _numbers(column: pa.Array) -> NDArray[np.int64]:

@@ -72,7 +72,10 @@ def find_table_at(path: Path, findings: FindingsOf) -> TableFiles | None:
         if not path.exists():
             findings.error("", f"{path} does not exist.")
         elif not path.is_file() or not _has_known_ending(path, TABLE_FORMS):
-            findings.error("", f"{path} must be a file that ends in {', '.join(form.ending for form in TABLE_FORMS)}.")
+            findings.error(
+                "",
+                f"{path} must be a file that ends in {', '.join(form.ending for form in TABLE_FORMS)}.",
+            )
         elif not is_utf8_path(path):
             findings.error("", NOT_UTF_8_PATH)
         else:
@@ -89,7 +92,9 @@ def table_paths_at(path: Path) -> tuple[Path, ...]:
     return files.parts if files else ()
 
 
-def _find_table(folder: Path, table: str, findings: FindingsOf, otherwise: str, known: _Forms) -> TableFiles | None:
+def _find_table(
+    folder: Path, table: str, findings: FindingsOf, otherwise: str, known: _Forms
+) -> TableFiles | None:
     """The files of a table in a folder, or None and a finding that says what is wrong."""
     if not folder.is_dir():
         problem = f"does not exist. Give the directory that holds {table}."
@@ -124,12 +129,19 @@ def _parts_of(folder: Path, findings: FindingsOf, known: _Forms) -> TableFiles |
     _SUCCESS.
     """
     if not folder.is_dir():
-        findings.error("", f"{folder} is a file without an ending. Name it {folder.name}.txt, or make it a folder.")
+        findings.error(
+            "",
+            f"{folder} is a file without an ending. Name it {folder.name}.txt, or make it a folder.",
+        )
         return None
     parts = sorted(path for path in folder.iterdir() if not path.name.startswith((".", "_")))
-    strange = [path.name for path in parts if not path.is_file() or not _has_known_ending(path, known)]
+    strange = [
+        path.name for path in parts if not path.is_file() or not _has_known_ending(path, known)
+    ]
     forms = set() if strange else {form_of(path) for path in parts}
-    names: dict[tuple[int, int], list[str]] = {}  # links to one file, whose records would count twice
+    names: dict[
+        tuple[int, int], list[str]
+    ] = {}  # links to one file, whose records would count twice
     if strange:
         problem = f"{folder} contains files that are not part of a table: {shortened(strange)}"
         findings.error("", f"{problem}. Parts end in {', '.join(form.ending for form in known)}.")
@@ -144,7 +156,9 @@ def _parts_of(folder: Path, findings: FindingsOf, known: _Forms) -> TableFiles |
         for same in (of_file for of_file in names.values() if len(of_file) > 1):
             findings.error("", f"{shortened(same)} are links to the same file. Keep one.")
     return (
-        TableFiles(forms.pop(), tuple(parts), folder=folder) if len(forms) == 1 and len(names) == len(parts) else None
+        TableFiles(forms.pop(), tuple(parts), folder=folder)
+        if len(forms) == 1 and len(names) == len(parts)
+        else None
     )
 
 
@@ -153,7 +167,11 @@ def _has_known_ending(path: Path, known: _Forms) -> bool:
 
 
 def batches_of(
-    path: Path, form: TableForm, columns: tuple[str, ...], findings: FindingsOf, misshapen_lines: list[int]
+    path: Path,
+    form: TableForm,
+    columns: tuple[str, ...],
+    findings: FindingsOf,
+    misshapen_lines: list[int],
 ) -> Iterator[pa.RecordBatch]:
     """Batches with exactly these columns. Problems with the shape of the file go to the findings.
 

@@ -92,7 +92,9 @@ class _LinesOfText:
 
     def add(self, block: bytes, ends: NDArray[np.intp]) -> None:
         """Take the next block of the file, and where lines end in it."""
-        lengths = np.diff(ends, prepend=-1 - self._line) - 1  # the first line may begin in another block
+        lengths = (
+            np.diff(ends, prepend=-1 - self._line) - 1
+        )  # the first line may begin in another block
         self._look_for_blanks(block, ends, lengths)
         line = len(block) - 1 - int(ends[-1]) if len(ends) else self._line + len(block)
         self.has_overlong_line |= max(line, int(lengths.max(initial=0))) > LONGEST_LINE
@@ -103,7 +105,9 @@ class _LinesOfText:
         self._line = line
         self._last_byte = block[-1:]
 
-    def _look_for_blanks(self, block: bytes, ends: NDArray[np.intp], lengths: NDArray[np.intp]) -> None:
+    def _look_for_blanks(
+        self, block: bytes, ends: NDArray[np.intp], lengths: NDArray[np.intp]
+    ) -> None:
         """Report blank lines in a block, except at the end of the file."""
         content = len(block.rstrip(b"\r\n"))  # something follows every line that ends before it
         before = np.frombuffer(block, dtype=np.uint8)[ends - 1]
@@ -113,7 +117,9 @@ class _LinesOfText:
         is_blank[: not self._ends] = False  # the header
         blanks = ends[is_blank]
         if content:
-            self.has_blank_line_inside |= self._has_blank_at_the_end or bool((blanks < content).any())
+            self.has_blank_line_inside |= self._has_blank_at_the_end or bool(
+                (blanks < content).any()
+            )
             self._has_blank_at_the_end = False
             self._ends_at_the_end = 0
         self._has_blank_at_the_end |= bool((blanks >= content).any())
@@ -125,7 +131,9 @@ def blank_lines_inside(path: Path, most: int) -> tuple[int, list[int]]:
     count = 0
     first = list[int]()
     run = 0  # blank lines that nothing has followed yet
-    numbered = (line for number, lines in numbered_lines(path) for line in enumerate(lines, start=number))
+    numbered = (
+        line for number, lines in numbered_lines(path) for line in enumerate(lines, start=number)
+    )
     for number, line in numbered:
         if not line.removesuffix(b"\r"):
             run += 1
@@ -181,6 +189,8 @@ def _blocks(path: Path, size: int = USUAL_SIZES.text_bytes) -> Iterator[bytes]:
     Python opens the file, so a read that a signal interrupts is repeated; Arrow decompresses.
     """
     with path.open("rb") as file:
-        stream = pa.CompressedInputStream(pa.PythonFile(file), "gzip") if path.suffix == ".gz" else file
+        stream = (
+            pa.CompressedInputStream(pa.PythonFile(file), "gzip") if path.suffix == ".gz" else file
+        )
         while block := stream.read(size):
             yield block

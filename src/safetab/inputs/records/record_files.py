@@ -76,7 +76,11 @@ def check_typed_columns(part: TypedColumns, record: RecordLayout, findings: Find
     """
     # upper and lower case differ where a specification names the columns
     folded = part.names if record.fields else [name.upper() for name in part.names]
-    wrong = [column for column in record.columns if part.names.count(column) != 1 or folded.count(column) != 1]
+    wrong = [
+        column
+        for column in record.columns
+        if part.names.count(column) != 1 or folded.count(column) != 1
+    ]
     if wrong:
         listed = shortened(wrong, len(record.columns))
         findings.error(
@@ -90,10 +94,14 @@ def check_typed_columns(part: TypedColumns, record: RecordLayout, findings: Find
         kind = part.kinds.get(column)
         if kind not in {None, TEXT, INTEGERS, holds.get(column)}:
             due = "lists of text" if holds.get(column) == LISTS else "integers"
-            findings.error(column, f"holds {OTHER_VALUES if kind == LISTS else kind}. Give text or {due}.")
+            findings.error(
+                column, f"holds {OTHER_VALUES if kind == LISTS else kind}. Give text or {due}."
+            )
 
 
-def check_same_kinds(parts: Iterable[TypedColumns], record: RecordLayout, findings: FindingsOf) -> None:
+def check_same_kinds(
+    parts: Iterable[TypedColumns], record: RecordLayout, findings: FindingsOf
+) -> None:
     """Report columns that have different kinds of values in different parts.
 
     A database would convert and round them silently.
@@ -106,7 +114,9 @@ def check_same_kinds(parts: Iterable[TypedColumns], record: RecordLayout, findin
             findings.error(column, f"has several types: {types}. Write all parts alike.")
 
 
-def check_header(header: Sequence[str], record: RecordLayout, findings: FindingsOf, separator: str = SEPARATOR) -> None:
+def check_header(
+    header: Sequence[str], record: RecordLayout, findings: FindingsOf, separator: str = SEPARATOR
+) -> None:
     """Report a header that does not have every column once, in any order, and no other.
 
     Names that are not ours are not shown: they may be values of a record.
@@ -119,7 +129,9 @@ def check_header(header: Sequence[str], record: RecordLayout, findings: Findings
         wrong += f"; unknown columns, by position: {shortened(strange, len(columns))}"
     if wrong:
         must = f"{'The' if cause else 'the'} header must be {separator.join(columns)}, in any order"
-        findings.error("line 1", f"{cause}{must}{'' if cause else wrong}.{_likely_other(header, record)}")
+        findings.error(
+            "line 1", f"{cause}{must}{'' if cause else wrong}.{_likely_other(header, record)}"
+        )
 
 
 def _likely_other(names: Sequence[str], record: RecordLayout) -> str:
@@ -141,7 +153,10 @@ def record_file_names(data: Path, record: RecordLayout) -> Checked[TableFiles]:
     findings = FindingsOf(record.table)
     files = find_table(data, record.table, findings, takes_csv=record.takes_csv)
     if files is not None and any(PATTERN_CHARACTERS & set(str(path)) for path in files.parts):
-        findings.error("", "its path has one of * ? [ ] { } in it, which databases read as a pattern. Rename it.")
+        findings.error(
+            "",
+            "its path has one of * ? [ ] { } in it, which databases read as a pattern. Rename it.",
+        )
     return Checked(files, findings.findings)
 
 

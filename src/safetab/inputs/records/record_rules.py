@@ -45,16 +45,22 @@ def part_rule(record: RecordLayout, area: AreaColumns) -> Rule:
 def area_listed_rule(record: RecordLayout) -> Rule:
     """The rule that the smallest area must be one of the public file."""
     if not isinstance(record.area, AreaColumns):
-        has_zeros = any(text.startswith("0") and text != "0" for texts in record.area.keys for text in texts)
+        has_zeros = any(
+            text.startswith("0") and text != "0" for texts in record.area.keys for text in texts
+        )
         zeros = ", with its leading zeros" if has_zeros else ""
         return _from_to(record.area.columns), f"must be listed in {record.area.listed_in}{zeros}"
-    return _from_to(record.area.columns), f"the {record.area.noun} must be listed in {record.area.listed_in}"
+    return _from_to(
+        record.area.columns
+    ), f"the {record.area.noun} must be listed in {record.area.listed_in}"
 
 
 def code_rule(codes: CodeColumns, column: str) -> Rule:
     """The rule of a column of codes: only the first must have one."""
     nothing = NO_CODE if codes.listed is None else "missing"
-    return column, f"must be {codes.codes}" + (f", or {nothing}" if column in codes.optional else "")
+    return column, f"must be {codes.codes}" + (
+        f", or {nothing}" if column in codes.optional else ""
+    )
 
 
 def after_no_code_rule(codes: CodeColumns) -> Rule:
@@ -115,7 +121,9 @@ class BrokenRules:
         return "; ".join(listed) + (f" and {more:,} more" if more else "")
 
 
-def report_passes(people: Mapping[Pass, int], in_no_pass: int, record: RecordLayout, findings: FindingsOf) -> None:
+def report_passes(
+    people: Mapping[Pass, int], in_no_pass: int, record: RecordLayout, findings: FindingsOf
+) -> None:
     """Warn about passes without records and records without a pass, for the curator's eyes only.
 
     A release must not depend on whether somebody is there except through noise.
@@ -129,10 +137,16 @@ def report_passes(people: Mapping[Pass, int], in_no_pass: int, record: RecordLay
         if not number:
             name = f'"{tabulation_pass.name}"' if is_listed else tabulation_pass.name.upper()
             where = f"in a {record.area.part_noun} of the {name} pass"
-            findings.warning(record.part_column, f"no record is {where}: its counts are 0 before noise.")
+            findings.warning(
+                record.part_column, f"no record is {where}: its counts are 0 before noise."
+            )
     if in_no_pass:
-        are_counted = "record is in no pass and is" if in_no_pass == 1 else "records are in no pass and are"
-        findings.warning(record.part_column, f"{in_no_pass:,} {are_counted} counted nowhere.", count=in_no_pass)
+        are_counted = (
+            "record is in no pass and is" if in_no_pass == 1 else "records are in no pass and are"
+        )
+        findings.warning(
+            record.part_column, f"{in_no_pass:,} {are_counted} counted nowhere.", count=in_no_pass
+        )
 
 
 def report_units(unit: Unit, missing: int, too_many: int, findings: FindingsOf) -> None:
@@ -143,7 +157,9 @@ def report_units(unit: Unit, missing: int, too_many: int, findings: FindingsOf) 
         article = "an" if unit.name[:1].casefold() in "aeiou" else "a"
         records = "1 record" if unit.most_records == 1 else f"{unit.most_records} records"
         more = f"1 {unit.name} has" if too_many == 1 else f"{too_many:,} {unit.name}s have"
-        findings.error(unit.column, f"{article} {unit.name} may have at most {records}. {more} more.")
+        findings.error(
+            unit.column, f"{article} {unit.name} may have at most {records}. {more} more."
+        )
 
 
 def text_of_value(record: RecordLayout, column: str, value: object) -> str | None:

@@ -37,7 +37,12 @@ from safetab.model.census.area_levels import AreaKind, TextIds
 from safetab.model.census.areas import NO_ENTITY, Areas
 from safetab.model.census_value import PublicFacts, passes_of
 from safetab.model.specification.reading import lists_folder, public_file
-from safetab.model.specification.values import PRIVACY_FILE, SPECIFICATION_FILE, LevelOfAreas, Specification
+from safetab.model.specification.values import (
+    PRIVACY_FILE,
+    SPECIFICATION_FILE,
+    LevelOfAreas,
+    Specification,
+)
 
 _FEWEST_PARTS, _MOST_PARTS = 4, 1_000
 _Numbers = NDArray[np.int64]
@@ -82,7 +87,11 @@ def read_area_table(spec: Specification, path: Path, findings: FindingsOf) -> _A
     keys = tuple(zip(*(texts[name].to_pylist() for name in key), strict=True))
     again = dict.fromkeys(" ".join(one) for before, one in pairwise(keys) if one == before)
     refuse(", ".join(key), again, "an area is listed more than once. Keep one row.", findings)
-    ids, number_of, names = dict[str, TextIds](), dict[str, _Numbers](), dict[str, Mapping[str, str]]()
+    ids, number_of, names = (
+        dict[str, TextIds](),
+        dict[str, _Numbers](),
+        dict[str, Mapping[str, str]](),
+    )
     for level in spec.areas.levels:
         ids[level.name], number_of[level.name], names[level.name] = _level(level, texts, findings)
     is_of_pass = _rows_of_passes(spec, texts, findings)
@@ -108,7 +117,9 @@ def _sorted_by(key: Sequence[str], texts: Texts) -> Texts:
     return {name: column.take(order) for name, column in texts.items()}
 
 
-def _level(level: LevelOfAreas, texts: Texts, findings: FindingsOf) -> tuple[TextIds, _Numbers, Mapping[str, str]]:
+def _level(
+    level: LevelOfAreas, texts: Texts, findings: FindingsOf
+) -> tuple[TextIds, _Numbers, Mapping[str, str]]:
     """The ids of a level, the number of each row's entity, and the names of its entities."""
     rows = len(next(iter(texts.values())))
     if level.whole is not None:
@@ -129,7 +140,9 @@ def _level(level: LevelOfAreas, texts: Texts, findings: FindingsOf) -> tuple[Tex
         return TextIds(()), np.full(rows, NO_ENTITY, dtype=np.int64), {}
     spelled = encoded.dictionary.to_pylist()
     is_used = np.bincount(position[inside], minlength=len(spelled))
-    ids = TextIds(tuple(sorted({spelled[each] for each in np.flatnonzero(is_used).tolist()}, key=str.encode)))
+    ids = TextIds(
+        tuple(sorted({spelled[each] for each in np.flatnonzero(is_used).tolist()}, key=str.encode))
+    )
     listed = {text: number for number, text in enumerate(ids.texts)}
     numbers = np.full(rows, NO_ENTITY, dtype=np.int64)
     numbers[inside] = np.array([listed.get(text, NO_ENTITY) for text in spelled])[position[inside]]
@@ -145,10 +158,16 @@ def _refuse_empty(name: str, is_empty: pa.Array, advice: str, findings: Findings
 
 
 def _refuse_alike(
-    level: LevelOfAreas, columns: Sequence[pa.Array], joined: pa.Array, is_inside: pa.Array, findings: FindingsOf
+    level: LevelOfAreas,
+    columns: Sequence[pa.Array],
+    joined: pa.Array,
+    is_inside: pa.Array,
+    findings: FindingsOf,
 ) -> None:
     """Report ids that different parts spell, such as 1 and 23, and 12 and 3."""
-    apart = pa.table([*columns, joined], names=[*map(str, range(len(columns))), "id"]).filter(is_inside)
+    apart = pa.table([*columns, joined], names=[*map(str, range(len(columns))), "id"]).filter(
+        is_inside
+    )
     distinct = apart.group_by(apart.column_names).aggregate([]).column("id").to_pylist()
     problem = f"different values of {', '.join(level.id)} spell it."
     refuse(f"level {level.name}", repeated(distinct), problem, findings)
@@ -172,24 +191,34 @@ def _names(
     return names
 
 
-def _rows_of_passes(spec: Specification, texts: Texts, findings: FindingsOf) -> dict[str, NDArray[np.bool_]]:
+def _rows_of_passes(
+    spec: Specification, texts: Texts, findings: FindingsOf
+) -> dict[str, NDArray[np.bool_]]:
     rows = len(next(iter(texts.values())))
     taken = np.zeros(rows, dtype=np.bool_)
     found: dict[str, NDArray[np.bool_]] = {}
     for one in passes_of(spec):
         is_there = np.ones(rows, dtype=np.bool_)
         for column, values in one.where.items():
-            is_there &= pc.is_in(texts[column], value_set=pa.array(values, pa.string())).to_numpy(zero_copy_only=False)
+            is_there &= pc.is_in(texts[column], value_set=pa.array(values, pa.string())).to_numpy(
+                zero_copy_only=False
+            )
         if not is_there.any():
-            findings.error(f"pass {one.name}", "no row of the table is in this pass. Change its `where`.")
+            findings.error(
+                f"pass {one.name}", "no row of the table is in this pass. Change its `where`."
+            )
         if (taken & is_there).any():
-            findings.error(f"pass {one.name}", "some areas are in another pass too. Passes must not overlap.")
+            findings.error(
+                f"pass {one.name}", "some areas are in another pass too. Passes must not overlap."
+            )
         taken |= is_there
         found[one.name] = is_there
     return found
 
 
-def _other(spec: Specification, keys: Sequence[tuple[str, ...]], findings: FindingsOf) -> int | None:
+def _other(
+    spec: Specification, keys: Sequence[tuple[str, ...]], findings: FindingsOf
+) -> int | None:
     other = spec.areas.other
     if other is not None and other not in keys:
         findings.error("areas.other", f"{' '.join(other)} is not a row of the table. Add it.")
@@ -206,7 +235,9 @@ def _parents(number_of: Mapping[str, _Numbers]) -> Mapping[str, str]:
     parents: dict[str, str] = {}
     for place, name in enumerate(names):
         others = [other for other in names if other != name]
-        others = [other for other in others if sizes[other] < sizes[name] or names.index(other) < place]
+        others = [
+            other for other in others if sizes[other] < sizes[name] or names.index(other) < place
+        ]
         coarser = [other for other in others if _holds(number_of[other], number_of[name])]
         if coarser:
             parents[name] = max(coarser, key=lambda other: (sizes[other], names.index(other)))
@@ -225,7 +256,11 @@ def _holds(outer: _Numbers, inner: _Numbers) -> bool:
 
 def _part(number_of: Mapping[str, _Numbers]) -> str | None:
     """The coarsest level that covers every area and has several entities, but not too many."""
-    sizes = {name: int(numbers.max()) + 1 for name, numbers in number_of.items() if (numbers != NO_ENTITY).all()}
+    sizes = {
+        name: int(numbers.max()) + 1
+        for name, numbers in number_of.items()
+        if (numbers != NO_ENTITY).all()
+    }
     fitting = [name for name, size in sizes.items() if _FEWEST_PARTS <= size <= _MOST_PARTS]
     return min(fitting, key=sizes.__getitem__, default=None)
 
@@ -259,10 +294,16 @@ def read_lists(spec: Specification, parameters: Path) -> Checked[GivenLists]:
     if has_table or not spec.areas.file:  # the Bureau has groups without codes
         refuse_wrong_groups(groups, spec, of_file)
     # Two classifications may have one list: what is wrong with it is said once.
-    findings = tuple(dict.fromkeys(finding for each in of_file.values() for finding in each.findings))
+    findings = tuple(
+        dict.fromkeys(finding for each in of_file.values() for finding in each.findings)
+    )
     if any(finding.is_error for finding in findings):
         return Checked(None, findings)
-    of_spec = [parameters / SPECIFICATION_FILE, folder / SPECIFICATION_FILE, parameters / PRIVACY_FILE]
+    of_spec = [
+        parameters / SPECIFICATION_FILE,
+        folder / SPECIFICATION_FILE,
+        parameters / PRIVACY_FILE,
+    ]
     read = dict.fromkeys([*(path for path in of_spec if path.exists()), *there.values()])
     return Checked(GivenLists(table, codes, groups, tuple(read)), findings)
 
@@ -270,11 +311,16 @@ def read_lists(spec: Specification, parameters: Path) -> Checked[GivenLists]:
 def _file_names(spec: Specification) -> tuple[str, ...]:
     """The names of the lists of a specification, each once."""
     of_groups = [name for name in (spec.groups.file, spec.groups.codes) if name is not None]
-    return tuple(dict.fromkeys([spec.areas.file, *(each.file for each in spec.classifications), *of_groups]))
+    return tuple(
+        dict.fromkeys([spec.areas.file, *(each.file for each in spec.classifications), *of_groups])
+    )
 
 
 def _groups(
-    spec: Specification, codes: Mapping[str, Codes], paths: Mapping[str, Path], findings: Mapping[str, FindingsOf]
+    spec: Specification,
+    codes: Mapping[str, Codes],
+    paths: Mapping[str, Path],
+    findings: Mapping[str, FindingsOf],
 ) -> list[NamedGroup]:
     if len(codes) < len(spec.classifications):
         return []

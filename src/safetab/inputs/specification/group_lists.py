@@ -63,10 +63,16 @@ class NamedGroup:
     @property
     def kind(self) -> str:
         """The name of its kind."""
-        return self.classification if self.members == Members.ANY.value else f"{self.classification} {self.members}"
+        return (
+            self.classification
+            if self.members == Members.ANY.value
+            else f"{self.classification} {self.members}"
+        )
 
 
-def read_code_list(classification: CodeList, spec: Specification, path: Path, findings: FindingsOf) -> Codes:
+def read_code_list(
+    classification: CodeList, spec: Specification, path: Path, findings: FindingsOf
+) -> Codes:
     """The codes of a classification: those of its file that match its pattern and are not residual."""
     own = (level for level in spec.groups.levels if level.of == classification.name)
     further = [name for level in own for name in (level.column, level.names) if name is not None]
@@ -76,15 +82,24 @@ def read_code_list(classification: CodeList, spec: Specification, path: Path, fi
     columns = {name: column.to_pylist() for name, column in texts.items()}
     pattern = re.compile(classification.pattern or ".*", re.DOTALL)
     left_out = frozenset(classification.residual)
-    rows = [row for row, code in enumerate(columns[_CODE]) if code not in left_out and pattern.fullmatch(code)]
+    rows = [
+        row
+        for row, code in enumerate(columns[_CODE])
+        if code not in left_out and pattern.fullmatch(code)
+    ]
     kept = {name: [column[row] for row in rows] for name, column in columns.items()}
     codes = kept[_CODE]
-    refuse(_CODE, repeated(codes), "a code is listed more than once. Keep one row for each.", findings)
+    refuse(
+        _CODE, repeated(codes), "a code is listed more than once. Keep one row for each.", findings
+    )
     _refuse_misshapen(classification, codes, findings)
     missing = (code for code in codes if code and code in spec.records.missing)
     refuse(_CODE, missing, "in records.missing, too. Keep it in one place.", findings)
     if not codes:
-        findings.error(_CODE, f"no code is left for {classification.name}: its pattern and residual leave all out.")
+        findings.error(
+            _CODE,
+            f"no code is left for {classification.name}: its pattern and residual leave all out.",
+        )
     return Codes(dict(zip(codes, kept[_NAME], strict=True)), {name: kept[name] for name in columns})
 
 
@@ -101,7 +116,9 @@ def _refuse_misshapen(classification: CodeList, codes: Sequence[str], findings: 
         refuse(_CODE, divided, f'holds "{separator}", which divides answers.', findings)
 
 
-def groups_by_columns(spec: Specification, codes: Mapping[str, Codes], findings: _FindingsIn) -> list[NamedGroup]:
+def groups_by_columns(
+    spec: Specification, codes: Mapping[str, Codes], findings: _FindingsIn
+) -> list[NamedGroup]:
     """The groups that columns of code lists make."""
     found = list[NamedGroup]()
     for level in spec.groups.levels:
@@ -117,7 +134,9 @@ def groups_by_columns(spec: Specification, codes: Mapping[str, Codes], findings:
                 inside[value].add(code)
         named = [pair for pair in zip(groups, names, strict=True) if pair[0]]
         # a code with two names is listed twice, which was said
-        name_of = dict(named) if level.column == _CODE else names_of(column, named, findings[own.file])
+        name_of = (
+            dict(named) if level.column == _CODE else names_of(column, named, findings[own.file])
+        )
         refuse_misshapen_ids(level.column, pa.array(inside, pa.string()), findings[own.file])
         if level.names is not None:
             refuse_strange_names(level.names, name_of.items(), findings[own.file])
@@ -138,13 +157,20 @@ def _groups_of_value(
 
 
 def groups_of_files(
-    spec: Specification, codes: Mapping[str, Codes], paths: Mapping[str, Path], findings: _FindingsIn
+    spec: Specification,
+    codes: Mapping[str, Codes],
+    paths: Mapping[str, Path],
+    findings: _FindingsIn,
 ) -> list[NamedGroup]:
     """The groups that two files list, with findings about what they name."""
     assert spec.groups.file is not None and spec.groups.codes is not None  # noqa: PT018 - checked when the file was read
     of_groups, of_codes = findings[spec.groups.file], findings[spec.groups.codes]
-    rows = read_columns(paths[spec.groups.file], _GROUP_COLUMNS[:-1], of_groups, may_have=_GROUP_COLUMNS)
-    pairs = read_columns(paths[spec.groups.codes], _CODES_COLUMNS, of_codes, may_have=_CODES_COLUMNS)
+    rows = read_columns(
+        paths[spec.groups.file], _GROUP_COLUMNS[:-1], of_groups, may_have=_GROUP_COLUMNS
+    )
+    pairs = read_columns(
+        paths[spec.groups.codes], _CODES_COLUMNS, of_codes, may_have=_CODES_COLUMNS
+    )
     if rows is None or pairs is None:
         return []
     lists = rows["list"].to_pylist() if "list" in rows else [COMMON] * len(rows["group"])
@@ -153,8 +179,18 @@ def groups_of_files(
         inside[group].add(code)
     columns = [rows[name].to_pylist() for name in _GROUP_COLUMNS[:-1]]
     found = [
-        NamedGroup(code, name, level, classification, members, listed or COMMON, frozenset(inside.get(code, ())))
-        for (code, name, level, classification, members), listed in zip(zip(*columns, strict=True), lists, strict=True)
+        NamedGroup(
+            code,
+            name,
+            level,
+            classification,
+            members,
+            listed or COMMON,
+            frozenset(inside.get(code, ())),
+        )
+        for (code, name, level, classification, members), listed in zip(
+            zip(*columns, strict=True), lists, strict=True
+        )
     ]
     strangers = inside.keys() - {group.code for group in found}
     refuse("group", sorted(strangers), f"not in {spec.groups.file}.", of_codes)
@@ -166,7 +202,12 @@ def groups_of_files(
     }
     for column, values in allowed.items():
         given = {getattr(group, "listed" if column == "list" else column) for group in found}
-        refuse(column, sorted(given - values), f"must be one of {', '.join(sorted(values))}.", of_groups)
+        refuse(
+            column,
+            sorted(given - values),
+            f"must be one of {', '.join(sorted(values))}.",
+            of_groups,
+        )
     right = [group for group in found if group.classification in codes]
     for group in right:
         unknown = group.codes - codes[group.classification].names.keys()
@@ -176,31 +217,44 @@ def groups_of_files(
     return right
 
 
-def refuse_wrong_groups(groups: Sequence[NamedGroup], spec: Specification, of_file: _FindingsIn) -> None:
+def refuse_wrong_groups(
+    groups: Sequence[NamedGroup], spec: Specification, of_file: _FindingsIn
+) -> None:
     """Report groups without codes, codes of groups given twice, and codes in two groups of a kind at an area kind."""
     findings = of_file[spec.groups.file or SPECIFICATION_FILE]
     places = defaultdict[str, dict[str, None]](dict)
     for group in groups:
         file = spec.groups.file or spec.classification(group.classification).file
         places[group.code][f"{group.level} in {file}"] = None
-    again = (f"{code} ({' and '.join(places[code])})" for code in repeated(group.code for group in groups))
+    again = (
+        f"{code} ({' and '.join(places[code])})"
+        for code in repeated(group.code for group in groups)
+    )
     problem = "several groups have this code. Keep one row for each, or give a level another `code_prefix`."
     refuse("group", again, problem, findings)
     if any(not group.code for group in groups):
         findings.error("group", "the code of a group is empty. Fill it, or take the row out.")
     if spec.groups.file or not any(of_file[each.file].has_errors for each in spec.classifications):
-        refuse_misshapen_ids("group", pa.array([group.code for group in groups], pa.string()), findings)
+        refuse_misshapen_ids(
+            "group", pa.array([group.code for group in groups], pa.string()), findings
+        )
         refuse_strange_names("name", ((group.code, group.name) for group in groups), findings)
     empty = (group.code for group in groups if not group.codes)
     refuse("group", empty, "no code leads to the group. Give it one, or leave it out.", findings)
     _refuse_shared_codes(groups, spec, of_file[spec.groups.codes or SPECIFICATION_FILE])
 
 
-def _refuse_shared_codes(groups: Sequence[NamedGroup], spec: Specification, findings: FindingsOf) -> None:
+def _refuse_shared_codes(
+    groups: Sequence[NamedGroup], spec: Specification, findings: FindingsOf
+) -> None:
     """Stability rests on it: at a kind of area, a code is in at most one group of a kind and level."""
     reported, seen = set[tuple[str, str]](), list[set[str]]()
     for area in spec.areas.levels:
-        lists = {listed.name for listed in spec.groups.lists if listed.areas is None or area.name in listed.areas}
+        lists = {
+            listed.name
+            for listed in spec.groups.lists
+            if listed.areas is None or area.name in listed.areas
+        }
         if lists in seen:
             continue
         seen.append(lists)
@@ -211,10 +265,14 @@ def _refuse_shared_codes(groups: Sequence[NamedGroup], spec: Specification, find
                 if first != group.code and (first, group.code) not in reported:
                     reported.add((first, group.code))
                     problem = f"code {code} is in {first} and in {group.code}, which share level and members."
-                    findings.error("code", f"{problem} A record would be counted twice: keep it in one.")
+                    findings.error(
+                        "code", f"{problem} A record would be counted twice: keep it in one."
+                    )
 
 
-def public_lists_of(groups: Sequence[NamedGroup], codes: Mapping[str, Codes], census: Census) -> PublicLists:
+def public_lists_of(
+    groups: Sequence[NamedGroup], codes: Mapping[str, Codes], census: Census
+) -> PublicLists:
     """The lists as the engines take them: groups in the order of their codes as texts."""
     kinds = {kind.name: kind for kind in census.group_kinds}
     levels: dict[str, GroupLevel] = {level.name: level for level in census.group_levels}
@@ -226,7 +284,11 @@ def public_lists_of(groups: Sequence[NamedGroup], codes: Mapping[str, Codes], ce
         names,
         tuple(
             CharacteristicIteration(
-                group.code, group.name, levels[group.level], kinds[group.kind], census.group_list(group.listed)
+                group.code,
+                group.name,
+                levels[group.level],
+                kinds[group.kind],
+                census.group_list(group.listed),
             )
             for group in ordered
         ),

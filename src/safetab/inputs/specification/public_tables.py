@@ -61,7 +61,9 @@ def _why_not_read(path: Path, columns: list[str], error: Exception) -> str:
     return f"can't be read: {str(error).partition(chr(10))[0][:200]}"
 
 
-def _read_columns(path: Path, columns: list[str], findings: FindingsOf, may_have: Collection[str]) -> Texts | None:
+def _read_columns(
+    path: Path, columns: list[str], findings: FindingsOf, may_have: Collection[str]
+) -> Texts | None:
     """The same, but it raises what Arrow or Python says of a file that can't be read."""
     table = _read_parquet(path) if path.suffix == _PARQUET else _read_csv(path, findings)
     if not _has_columns(table, columns, may_have, findings, is_csv=path.suffix != _PARQUET):
@@ -74,13 +76,24 @@ def _read_columns(path: Path, columns: list[str], findings: FindingsOf, may_have
 
 
 def _has_columns(
-    table: pa.Table, columns: list[str], may_have: Collection[str], findings: FindingsOf, *, is_csv: bool
+    table: pa.Table,
+    columns: list[str],
+    may_have: Collection[str],
+    findings: FindingsOf,
+    *,
+    is_csv: bool,
 ) -> bool:
     """Whether a table has these columns, each once. What is wrong with its heading goes to the findings."""
     missing = [name for name in columns if name not in table.column_names]
-    cause = header_mistake(_COMMA.join(table.column_names), columns, _COMMA, "") if missing and is_csv else ""
+    cause = (
+        header_mistake(_COMMA.join(table.column_names), columns, _COMMA, "")
+        if missing and is_csv
+        else ""
+    )
     if cause:
-        findings.error("line 1", f"{cause}The heading must hold {_COMMA.join(columns)}, in any order.")
+        findings.error(
+            "line 1", f"{cause}The heading must hold {_COMMA.join(columns)}, in any order."
+        )
         return False
     twice = repeated(table.column_names)
     for name in twice:
@@ -145,7 +158,10 @@ def refuse_misshapen_ids(name: str, texts: pa.Array, findings: FindingsOf) -> No
     """Report ids and codes that are too long, can't be printed or have blanks around them."""
     long = texts.filter(pc.greater(pc.binary_length(texts), MOST_CODE_BYTES)).unique().to_pylist()
     if long:
-        findings.error(name, f"{_have(long)} more than {MOST_CODE_BYTES} bytes, such as {long[0][:MOST_CODE_BYTES]}...")
+        findings.error(
+            name,
+            f"{_have(long)} more than {MOST_CODE_BYTES} bytes, such as {long[0][:MOST_CODE_BYTES]}...",
+        )
     strange = texts.filter(pc.invert(pc.utf8_is_printable(texts))).unique().to_pylist()
     if strange:
         problem = f"{_have(strange)} characters that can't be printed, such as {strange[0][:MOST_CODE_BYTES]!a}."
@@ -190,7 +206,10 @@ def names_of(column: str, pairs: Iterable[tuple[str, str]], findings: FindingsOf
     for text, name in pairs:
         if name_of.setdefault(text, name) != name:
             second[text] = name
-    wrong = [f"{text} has two names, {shown(name_of[text])} and {shown(name)}" for text, name in second.items()]
+    wrong = [
+        f"{text} has two names, {shown(name_of[text])} and {shown(name)}"
+        for text, name in second.items()
+    ]
     if wrong:
         findings.error(column, f"{shortened(wrong, between='; ')}. Keep one.")
     return name_of
@@ -219,7 +238,9 @@ def read_specified_totals(path: Path, census: Census) -> Checked[PublishedTotals
     codes = tuple(sorted(set(columns[_GROUP])))
     position_of = {code: position for position, code in enumerate(codes)}
     levels = {level.label: level for level in census.area_levels}
-    wrong = defaultdict[tuple[str, str], dict[str, None]](dict)  # values by column and rule, each once
+    wrong = defaultdict[tuple[str, str], dict[str, None]](
+        dict
+    )  # values by column and rule, each once
     rows: dict[AreaLevel, list[_Row]] = {}
     for label, area, group, count in zip(*columns.values(), strict=True):
         level = levels.get(label)
@@ -229,14 +250,18 @@ def read_specified_totals(path: Path, census: Census) -> Checked[PublishedTotals
             wrong[_COUNT, "must be an integer"][count] = None
         else:
             try:
-                rows.setdefault(level, []).append((level.kind.ids.number(area), position_of[group], int(count)))
+                rows.setdefault(level, []).append(
+                    (level.kind.ids.number(area), position_of[group], int(count))
+                )
             except ValueError:
                 wrong[_AREA, f"must be listed in {census.words.areas_file}"][area] = None
     for (column, rule), values in wrong.items():
         findings.error(column, f"{shortened(values)}: {rule}.")
     if findings.has_errors:
         return Checked(None, findings.findings)
-    return Checked(PublishedTotals(codes, {level: _totals(of_level) for level, of_level in rows.items()}), ())
+    return Checked(
+        PublishedTotals(codes, {level: _totals(of_level) for level, of_level in rows.items()}), ()
+    )
 
 
 def _totals(rows: list[_Row]) -> TotalsOfLevel:

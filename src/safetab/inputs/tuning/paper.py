@@ -22,7 +22,10 @@ SUPPRESSION_CHANCE = Fraction(9_999, 10_000)
 _US = tuple(map(US.area_level, ("USA", "STATE", "COUNTY", "TRACT", "PLACE")))
 _MARGIN_TARGETS = {
     **{PopulationGroupLevel(geography, DETAILED): 3 for geography in _US[:2]},
-    **{PopulationGroupLevel(geography, DETAILED): 11 for geography in (*_US[2:], US.area_level("AIANNH"))},
+    **{
+        PopulationGroupLevel(geography, DETAILED): 11
+        for geography in (*_US[2:], US.area_level("AIANNH"))
+    },
     **{PopulationGroupLevel(geography, REGIONAL): 50 for geography in _US},
 }
 THRESHOLD_BUDGETS = (Fraction("0.008"), Fraction("0.159"), Fraction("0.543"))
@@ -81,7 +84,9 @@ def _margin_row(level: PopulationGroupLevel, target: int) -> _MarginRow:
 
 def threshold_table() -> tuple[_ThresholdRow, ...]:
     """The paper's table of suppression thresholds."""
-    return tuple(_ThresholdRow(budget, suppression_threshold(budget)) for budget in THRESHOLD_BUDGETS)
+    return tuple(
+        _ThresholdRow(budget, suppression_threshold(budget)) for budget in THRESHOLD_BUDGETS
+    )
 
 
 def suppression_threshold(budget: Fraction) -> int:
@@ -91,7 +96,9 @@ def suppression_threshold(budget: Fraction) -> int:
 
 def stage_2_noise(budget: Fraction) -> DiscreteGaussian:
     """The noise of stage 2 at this budget with the paper's parameters."""
-    noise = calibrated_noise(PrivacyDefinition.ZCDP, Sensitivity.of_groups(STABILITY), (1 - GAMMA) * budget)
+    noise = calibrated_noise(
+        PrivacyDefinition.ZCDP, Sensitivity.of_groups(STABILITY), (1 - GAMMA) * budget
+    )
     assert isinstance(noise, DiscreteGaussian)
     return noise
 

@@ -75,16 +75,24 @@ class MarginsForTotal(Result, Generic[_What]):
 
     @property
     def _title(self) -> str:
-        return f"Margins for a total loss: {float(self.spent):.6g} spent, {float(self.left):.6g} left"
+        return (
+            f"Margins for a total loss: {float(self.spent):.6g} spent, {float(self.left):.6g} left"
+        )
 
     def to_arrow(self) -> pa.Table:
         """A row for each level: its margin and its budget."""
-        rows = ((str(each), margin, float(self.budgets[each])) for each, margin in self.margins.items())
-        return pa.Table.from_pylist([dict(zip(("level", "margin", "budget"), row, strict=True)) for row in rows])
+        rows = (
+            (str(each), margin, float(self.budgets[each])) for each, margin in self.margins.items()
+        )
+        return pa.Table.from_pylist(
+            [dict(zip(("level", "margin", "budget"), row, strict=True)) for row in rows]
+        )
 
 
 @checks_arguments
-def least_budget(tuned: TunedLevel, margin: int, confidence: Fraction = CONFIDENCE) -> BudgetForMargin | None:
+def least_budget(
+    tuned: TunedLevel, margin: int, confidence: Fraction = CONFIDENCE
+) -> BudgetForMargin | None:
     """For the margin of a cell, which is also that of a published total; None if no such noise can be drawn.
 
     Args:
@@ -104,14 +112,22 @@ def least_budget(tuned: TunedLevel, margin: int, confidence: Fraction = CONFIDEN
     if noise.out_of_sampler_range is not None:
         return None
     paper = None
-    if config.privacy_definition is PrivacyDefinition.ZCDP and confidence == CONFIDENCE and margin > 0:
+    if (
+        config.privacy_definition is PrivacyDefinition.ZCDP
+        and confidence == CONFIDENCE
+        and margin > 0
+    ):
         paper = PAPER_CONSTANT * tuned.sensitivity.l2_squared / margin**2 / share
     return BudgetForMargin(budget, noise.margin_of_error(confidence), paper)
 
 
 @lru_cache(maxsize=4096)
 def _least_budget(
-    definition: PrivacyDefinition, sensitivity: Sensitivity, share: Fraction, margin: int, confidence: Fraction
+    definition: PrivacyDefinition,
+    sensitivity: Sensitivity,
+    share: Fraction,
+    margin: int,
+    confidence: Fraction,
 ) -> Fraction | None:
     def is_enough(budget: Fraction) -> bool:
         return calibrated_noise(definition, sensitivity, budget * share).covers(margin, confidence)
@@ -128,7 +144,9 @@ def least_decimal(is_enough: Callable[[Fraction], bool]) -> Fraction | None:
     step = Fraction(10) ** (power - _SIGNIFICANT_DIGITS)
     most = 10**_SIGNIFICANT_DIGITS
     least = most // 10 + 1
-    return step * bisect_left(range(most), True, lo=least, key=lambda digits: is_enough(digits * step))
+    return step * bisect_left(
+        range(most), True, lo=least, key=lambda digits: is_enough(digits * step)
+    )
 
 
 @checks_arguments
@@ -174,11 +192,16 @@ def best_margins(
     """
     of_pass = tuning.config.census.levels_of([tabulation_pass])
     levels = [level for level in of_pass if proportions.get(level, 0) > 0]
-    return smallest_margins({level: tuning.level(level) for level in levels}, total, proportions, confidence)
+    return smallest_margins(
+        {level: tuning.level(level) for level in levels}, total, proportions, confidence
+    )
 
 
 def smallest_margins(
-    levels: Mapping[_What, TunedLevel], total: Fraction, proportions: Mapping[_What, Fraction], confidence: Fraction
+    levels: Mapping[_What, TunedLevel],
+    total: Fraction,
+    proportions: Mapping[_What, Fraction],
+    confidence: Fraction,
 ) -> MarginsForTotal[_What] | None:
     """The smallest margins in these proportions, rounded up, that cost at most `total` together.
 
@@ -187,9 +210,15 @@ def smallest_margins(
 
     def at(steps: int) -> dict[_What, BudgetForMargin] | None:
         margins = {one: ceil(steps * proportions[one] / _STEPS_OF_PROPORTIONS) for one in levels}
-        answers = {one: least_budget(levels[one], margin, confidence) for one, margin in margins.items()}
+        answers = {
+            one: least_budget(levels[one], margin, confidence) for one, margin in margins.items()
+        }
         known = {one: answer for one, answer in answers.items() if answer is not None}
-        return None if len(known) < len(levels) or sum(answer.budget for answer in known.values()) > total else known
+        return (
+            None
+            if len(known) < len(levels) or sum(answer.budget for answer in known.values()) > total
+            else known
+        )
 
     best = _first_that_works(at) if levels else None
     if best is None:
@@ -199,7 +228,9 @@ def smallest_margins(
         budgets = _spread_over(budgets, total)
     margins = {one: _margin_at(levels[one], budget, confidence) for one, budget in budgets.items()}
     spent = sum(budgets.values(), Fraction(0))
-    return MarginsForTotal(MappingProxyType(margins), MappingProxyType(budgets), spent, total - spent)
+    return MarginsForTotal(
+        MappingProxyType(margins), MappingProxyType(budgets), spent, total - spent
+    )
 
 
 def _first_that_works(at: Callable[[int], _Found | None]) -> _Found | None:
@@ -244,7 +275,9 @@ def _margin_at(tuned: TunedLevel, budget: Fraction, confidence: Fraction) -> int
     stage, config = tuned.main_stage, tuned.config
     assert stage is not None
     share = stage_fraction(stage, config.stage_1_fraction)
-    return calibrated_noise(config.privacy_definition, tuned.sensitivity, budget * share).margin_of_error(confidence)
+    return calibrated_noise(
+        config.privacy_definition, tuned.sensitivity, budget * share
+    ).margin_of_error(confidence)
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,7 +333,9 @@ class Multiplicity:
 
 
 @checks_arguments
-def compare_noises(tuning: Tuning, delta: Fraction, confidence: Fraction = CONFIDENCE) -> NoiseComparison | None:
+def compare_noises(
+    tuning: Tuning, delta: Fraction, confidence: Fraction = CONFIDENCE
+) -> NoiseComparison | None:
     """At the margins of a published cell that the configuration has now; None if a noise can't be drawn.
 
     Args:
@@ -309,7 +344,9 @@ def compare_noises(tuning: Tuning, delta: Fraction, confidence: Fraction = CONFI
         confidence: How often the truth is within the margin, exactly.
     """
     tuned_levels = [tuned for one in tuning.by_family() for tuned in one.levels.values()]
-    levels = [_level_noises(tuned, confidence) for tuned in tuned_levels if tuned.main_stage is not None]
+    levels = [
+        _level_noises(tuned, confidence) for tuned in tuned_levels if tuned.main_stage is not None
+    ]
     known = [noises for noises in levels if noises is not None]
     if len(known) < len(levels):
         return None
@@ -319,7 +356,9 @@ def compare_noises(tuning: Tuning, delta: Fraction, confidence: Fraction = CONFI
         levels=tuple(known),
         gaussian_rho=gaussian_rho,
         gaussian_epsilon=epsilon_of_rho(gaussian_rho, delta),
-        geometric_epsilon_pure=_costliest(tuning, ((noises.level, noises.geometric_epsilon) for noises in known)),
+        geometric_epsilon_pure=_costliest(
+            tuning, ((noises.level, noises.geometric_epsilon) for noises in known)
+        ),
         geometric_epsilon_by_zcdp=epsilon_of_rho(geometric_rho, delta),
     )
 
@@ -339,18 +378,28 @@ def _level_noises(tuned: TunedLevel, confidence: Fraction) -> LevelNoises | None
     margin = tuned.design.noise(stage).margin_of_error(confidence)
     compared = (PrivacyDefinition.ZCDP, PrivacyDefinition.PURE_DP)
     configs = (replace(tuned.config, privacy_definition=definition) for definition in compared)
-    gaussian, geometric = (least_budget(replace(tuned, config=config), margin, confidence) for config in configs)
+    gaussian, geometric = (
+        least_budget(replace(tuned, config=config), margin, confidence) for config in configs
+    )
     if gaussian is None or geometric is None:
         return None
     gamma = tuned.config.stage_1_fraction
     shares = Fraction(1) if Stage.TOTAL_ONLY in tuned.design.stages else gamma**2 + (1 - gamma) ** 2
     # half the squared epsilon of a change by one, times the squared length of a record's change
-    rho = tuned.sensitivity.l2_squared * LossUnit.EPSILON.rho_of(geometric.budget / tuned.sensitivity.l1) * shares
-    return LevelNoises(tuned.facts.level, tuned.family, margin, gaussian.budget, geometric.budget, rho)
+    rho = (
+        tuned.sensitivity.l2_squared
+        * LossUnit.EPSILON.rho_of(geometric.budget / tuned.sensitivity.l1)
+        * shares
+    )
+    return LevelNoises(
+        tuned.facts.level, tuned.family, margin, gaussian.budget, geometric.budget, rho
+    )
 
 
 @checks_arguments
-def multiplicities(tuned: TunedLevel, confidence: Fraction = CONFIDENCE) -> tuple[Multiplicity, ...]:
+def multiplicities(
+    tuned: TunedLevel, confidence: Fraction = CONFIDENCE
+) -> tuple[Multiplicity, ...]:
     """For 1, 2, ... codes used of a record, at the same budget.
 
     Args:

@@ -11,7 +11,12 @@ from types import MappingProxyType
 
 import pyarrow as pa
 
-from safetab.core.algorithm.level_design import CONFIDENCE, IterationsMeasured, LevelDesign, level_design
+from safetab.core.algorithm.level_design import (
+    CONFIDENCE,
+    IterationsMeasured,
+    LevelDesign,
+    level_design,
+)
 from safetab.core.privacy.calibration import Stage
 from safetab.foundation.findings import Checked
 from safetab.foundation.result_tables import Result
@@ -58,7 +63,9 @@ class LevelSizes:
 Facts = Mapping[PopulationGroupLevel, LevelSizes]
 
 
-def facts_of(production: RunConfig, parameters: Path | None = None, geography: Path | None = None) -> Checked[Facts]:
+def facts_of(
+    production: RunConfig, parameters: Path | None = None, geography: Path | None = None
+) -> Checked[Facts]:
     """The facts from a parameters directory's lists and a geography file, or else those of the shipped census.
 
     Areas are counted in the parts of the territory that the production run tabulated.
@@ -71,8 +78,13 @@ def facts_of(production: RunConfig, parameters: Path | None = None, geography: P
     of_pass = {}
     if blocks is not None:
         number_of, passes = production.census.part.ids.number, production.census.passes
-        of_pass = {one: blocks.require().of_parts(map(number_of, production.parts_of(one))) for one in passes}
-    return Checked(_facts(production.census, of_pass, None if lists is None else lists.require()), findings)
+        of_pass = {
+            one: blocks.require().of_parts(map(number_of, production.parts_of(one)))
+            for one in passes
+        }
+    return Checked(
+        _facts(production.census, of_pass, None if lists is None else lists.require()), findings
+    )
 
 
 def facts_of_specification(compiled: Compiled) -> Facts:
@@ -82,14 +94,25 @@ def facts_of_specification(compiled: Compiled) -> Facts:
 
 def _facts(census: Census, of_pass: Mapping[Pass, Areas], lists: PublicLists | None) -> Facts:
     """The facts of every level. Without areas, their numbers are those of the shipped census."""
-    counted = (len(of_pass[one.tabulation_pass].entities(one.kind)) for one in census.area_levels if of_pass)
-    numbers = counted if of_pass else (facts_of_2020.ENTITIES[one.label] for one in census.area_levels)
+    counted = (
+        len(of_pass[one.tabulation_pass].entities(one.kind))
+        for one in census.area_levels
+        if of_pass
+    )
+    numbers = (
+        counted if of_pass else (facts_of_2020.ENTITIES[one.label] for one in census.area_levels)
+    )
     entities = dict(zip(census.area_levels, numbers, strict=True))
-    sizes = (LevelSizes(one, entities[one.geography], _list_facts(census, one, lists)) for one in census.levels)
+    sizes = (
+        LevelSizes(one, entities[one.geography], _list_facts(census, one, lists))
+        for one in census.levels
+    )
     return MappingProxyType({of_level.level: of_level for of_level in sizes})
 
 
-def _list_facts(census: Census, level: PopulationGroupLevel, lists: PublicLists | None) -> _ListFacts:
+def _list_facts(
+    census: Census, level: PopulationGroupLevel, lists: PublicLists | None
+) -> _ListFacts:
     kind = level.geography.kind
     if lists is None:
         counts = facts_of_2020.GROUPS[level.iterations.name, census.grain_of(kind)]
@@ -97,7 +120,9 @@ def _list_facts(census: Census, level: PopulationGroupLevel, lists: PublicLists 
         return _ListFacts(IterationsMeasured(*counts), of_2020)
     iterations = lists.tabulated_iterations(level.iterations, kind)
     total_only = sum(iteration.is_total_only for iteration in iterations)
-    map_for = partial(iteration_map_of, lists, level.iterations, kind, classifications=census.classifications)
+    map_for = partial(
+        iteration_map_of, lists, level.iterations, kind, classifications=census.classifications
+    )
     maps = (map_for(most_answers=codes) for codes in range(1, census.most_answers + 1))
     by_codes = tuple(sensitivity(each.classifications) for each in maps)
     return _ListFacts(IterationsMeasured(len(iterations) - total_only, total_only), by_codes)
@@ -118,7 +143,10 @@ class TunedLevel(Result):
     def to_arrow(self) -> pa.Table:
         """One row: the level, its groups, stability and budget."""
         unit, level = self.config.privacy_definition.budget_symbol, self.facts.level
-        row: dict[str, object] = {"geography_level": level.geography.label, "iteration_level": level.iterations.name}
+        row: dict[str, object] = {
+            "geography_level": level.geography.label,
+            "iteration_level": level.iterations.name,
+        }
         row |= {"groups": self.facts.groups, "stability": self.stability}
         return pa.Table.from_pylist([row | {"unit": unit, "budget": float(self.budget)}])
 
@@ -154,7 +182,9 @@ class TunedLevel(Result):
     @cached_property
     def design(self) -> LevelDesign:
         """The level's design under the configuration."""
-        return level_design(self.config, self.of_family, self.facts.level, self.sensitivity, self.iterations)
+        return level_design(
+            self.config, self.of_family, self.facts.level, self.sensitivity, self.iterations
+        )
 
     @property
     def main_stage(self) -> Stage | None:
@@ -166,7 +196,9 @@ class TunedLevel(Result):
             return Stage.STAGE_2
         return Stage.TOTAL_ONLY if iterations.total_only else None
 
-    def relative_margin(self, true_size: int, kind: LineKind, confidence: Fraction = CONFIDENCE) -> Fraction:
+    def relative_margin(
+        self, true_size: int, kind: LineKind, confidence: Fraction = CONFIDENCE
+    ) -> Fraction:
         """The margin of a line over its average true size, in a group with this many records."""
         return Fraction(self.design.margin(kind, confidence) * kind.parts, true_size)
 
@@ -174,6 +206,8 @@ class TunedLevel(Result):
     def empty_groups_published(self) -> float:
         """Expected number of published groups if all of them were empty."""
         iterations, entities = self.iterations, self.facts.entities
-        of_one = self.design.empty_groups_published(1, 0)  # a float first: these digits are in workbooks and JSON
+        of_one = self.design.empty_groups_published(
+            1, 0
+        )  # a float first: these digits are in workbooks and JSON
         total_only = self.design.empty_groups_published(0, entities * iterations.total_only)
         return entities * iterations.adaptive * of_one + total_only

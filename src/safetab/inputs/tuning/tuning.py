@@ -25,7 +25,13 @@ from safetab.inputs.specified_files import compile_folder
 from safetab.inputs.tuning.tuned_level import Facts, TunedLevel, facts_of, facts_of_specification
 from safetab.model.census.area_levels import Pass
 from safetab.model.census.census import PopulationGroupLevel
-from safetab.model.config.run_config import FamilyConfig, RunConfig, budget_key, measured_levels, threshold_key
+from safetab.model.config.run_config import (
+    FamilyConfig,
+    RunConfig,
+    budget_key,
+    measured_levels,
+    threshold_key,
+)
 from safetab.model.known_census import DEFAULT_CENSUS, facts_of_2020
 from safetab.model.products.all_products import PRODUCTS, as_shipped
 from safetab.model.products.product import Product, TableFamily, Thresholds
@@ -80,7 +86,9 @@ def text_of_keys(keys: Mapping[str, object]) -> str:
         if isinstance(value, Fraction):
             text = decimal_text(value)
         elif isinstance(value, dict):
-            inside = ",\n".join(f"    {json.dumps(name)}: {json.dumps(entry)}" for name, entry in value.items())
+            inside = ",\n".join(
+                f"    {json.dumps(name)}: {json.dumps(entry)}" for name, entry in value.items()
+            )
             text = f"{{\n{inside}\n  }}"
         else:
             text = json.dumps(value)
@@ -121,12 +129,16 @@ class Tuning(Result):
         spelled = self.config.spelling.most_answers
         if {spelled, "most_answers"} <= changes.keys():
             raise TypeError(f"{spelled} and most_answers are the same field: give one of them")
-        fields = {"most_answers" if name == spelled else name: value for name, value in changes.items()}
+        fields = {
+            "most_answers" if name == spelled else name: value for name, value in changes.items()
+        }
         return replace(self, config=replace(self.config, **fields))  # type: ignore[arg-type]
 
     def with_budgets(self, budgets: Mapping[PopulationGroupLevel, Fraction]) -> Tuning:
         """The same tuning with other budgets."""
-        return self._with(replace(self.of_family, budgets=MappingProxyType({**self.of_family.budgets, **budgets})))
+        return self._with(
+            replace(self.of_family, budgets=MappingProxyType({**self.of_family.budgets, **budgets}))
+        )
 
     def with_thresholds(self, thresholds: Mapping[PopulationGroupLevel, Thresholds]) -> Tuning:
         """The same tuning with other thresholds."""
@@ -134,7 +146,11 @@ class Tuning(Result):
         return self._with(replace(self.of_family, thresholds=given))
 
     def _with(self, changed: FamilyConfig) -> Tuning:
-        return self.but(families=tuple(changed if one.family is self.family else one for one in self.config.families))
+        return self.but(
+            families=tuple(
+                changed if one.family is self.family else one for one in self.config.families
+            )
+        )
 
     @cached_property
     def levels(self) -> Mapping[PopulationGroupLevel, TunedLevel]:
@@ -148,7 +164,11 @@ class Tuning(Result):
 
     def levels_of(self, tabulation_pass: Pass) -> Iterator[TunedLevel]:
         """The tabulated levels of one pass."""
-        return (tuned for level, tuned in self.levels.items() if level.geography.tabulation_pass == tabulation_pass)
+        return (
+            tuned
+            for level, tuned in self.levels.items()
+            if level.geography.tabulation_pass == tabulation_pass
+        )
 
     def loss_of(self, tabulation_pass: Pass) -> PrivacyLoss:
         return loss_of_config_pass(self.config, tabulation_pass)
@@ -159,7 +179,9 @@ class Tuning(Result):
 
     def share(self, level: PopulationGroupLevel) -> Fraction:
         """The part of its pass's budget that a level spends on the family."""
-        return self.of_family.budgets[level] / self.loss_of(level.geography.tabulation_pass).unbounded
+        return (
+            self.of_family.budgets[level] / self.loss_of(level.geography.tabulation_pass).unbounded
+        )
 
     @property
     def groups(self) -> int:
@@ -183,7 +205,9 @@ class Tuning(Result):
 
 @checks_arguments
 def tuning_of(
-    config: str | Path | None = None, parameters: str | Path | None = None, geography: str | Path | None = None
+    config: str | Path | None = None,
+    parameters: str | Path | None = None,
+    geography: str | Path | None = None,
 ) -> Checked[Tuning]:
     """What a configuration means, level by level; `require()` of it gives the `Tuning`, or raises with every finding.
 
@@ -217,7 +241,10 @@ def _tuning_of_specification(
     findings = FindingsOf("the command")
     for option, given in {"--config": config, "--geography": geography}.items():
         if given is not None:
-            findings.error(option, "it can't be given with a specification, which names its own files. Leave it out.")
+            findings.error(
+                option,
+                "it can't be given with a specification, which names its own files. Leave it out.",
+            )
     compiled = compile_folder(parameters)
     if compiled.value is None or findings.has_errors:
         return Checked(None, findings.findings + compiled.findings)

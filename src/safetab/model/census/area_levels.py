@@ -50,7 +50,9 @@ class TextIds:
         encoded = [text.encode() for text in self.texts]
         if any(later <= earlier for earlier, later in pairwise(encoded)):
             raise ValueError("ids must be sorted as UTF-8 and distinct")
-        object.__setattr__(self, "_number_of", {text: number for number, text in enumerate(self.texts)})
+        object.__setattr__(
+            self, "_number_of", {text: number for number, text in enumerate(self.texts)}
+        )
 
     @property
     def rule(self) -> str:
@@ -104,7 +106,9 @@ class AreaKind(ByName):
     long_noun: str = ""  # where a page has room for it; else the noun
     long_nouns: str = ""
     words: tuple[str, ...] = ()  # other words that people type for it
-    ends: tuple[str, ...] = ()  # generic words at the end of names, which people leave out; the first that fits counts
+    ends: tuple[
+        str, ...
+    ] = ()  # generic words at the end of names, which people leave out; the first that fits counts
     summary_level: str | None = None  # the agency's number for it, if it has one
     boundary: tuple[str, ...] = ()  # columns of boundary files that spell the id together
     tab: str = ""  # a short plural for the heading of a page; else the long one
@@ -125,7 +129,9 @@ class AreaKind(ByName):
         if kind not in self.around or not isinstance(kind.ids, DigitIds):
             return None
         between = (self, *self.around)[: (self, *self.around).index(kind)]
-        nest = all(isinstance(inner.ids, DigitIds) and inner.ids.begin_with_parent for inner in between)
+        nest = all(
+            isinstance(inner.ids, DigitIds) and inner.ids.begin_with_parent for inner in between
+        )
         return text[: kind.ids.width] if nest else None
 
 

@@ -33,19 +33,32 @@ class Areas:
     _ids: Mapping[AreaKind, _Int64s]  # rising
 
     @classmethod
-    def of_numbers(cls, smallest: _Int64s, number_of: Mapping[AreaKind, _Int64s], part: AreaKind) -> Self:
+    def of_numbers(
+        cls, smallest: _Int64s, number_of: Mapping[AreaKind, _Int64s], part: AreaKind
+    ) -> Self:
         """The table of smallest areas that rise, with the number of each one's entity, or NO_ENTITY."""
         begins = run_starts(*number_of.values())
-        return cls.of_runs(smallest, begins, {kind: numbers[begins] for kind, numbers in number_of.items()}, part)
+        return cls.of_runs(
+            smallest, begins, {kind: numbers[begins] for kind, numbers in number_of.items()}, part
+        )
 
     @classmethod
-    def of_runs(cls, smallest: _Int64s, begins: _Int64s, number_of: Mapping[AreaKind, _Int64s], part: AreaKind) -> Self:
+    def of_runs(
+        cls,
+        smallest: _Int64s,
+        begins: _Int64s,
+        number_of: Mapping[AreaKind, _Int64s],
+        part: AreaKind,
+    ) -> Self:
         """The table with entities' numbers by run. Raises ValueError if one lies in no area of its parent's kind."""
         positions, ids = dict[AreaKind, _Positions](), dict[AreaKind, _Int64s]()
         for kind, numbers in number_of.items():
             found, position = _distinct(numbers)
             are_outside = int(np.searchsorted(found, NO_ENTITY, side="right"))
-            ids[kind], positions[kind] = found[are_outside:], (position - are_outside).astype(np.int32)
+            ids[kind], positions[kind] = (
+                found[are_outside:],
+                (position - are_outside).astype(np.int32),
+            )
         areas = cls(smallest, part, begins, positions, ids)
         for kind in ids:
             if kind.parent in ids and (areas.parents(kind, kind.parent) == NO_ENTITY).any():
@@ -82,7 +95,9 @@ class Areas:
 
     def of_parts(self, numbers: Iterable[int]) -> Self:
         """The areas of these parts. Copies no area if they are neighbours."""
-        is_wanted = np.append(np.isin(self._ids[self.part], list(numbers)), [False])[self._positions[self.part]]
+        is_wanted = np.append(np.isin(self._ids[self.part], list(numbers)), [False])[
+            self._positions[self.part]
+        ]
         runs, sizes = np.flatnonzero(is_wanted), np.where(is_wanted, self._sizes, 0)
         if len(runs) and is_wanted[runs[0] : runs[-1] + 1].all():
             begin = int(self._begins[runs[0]])
@@ -91,7 +106,11 @@ class Areas:
 
     def chosen(self, is_chosen: NDArray[np.bool_]) -> Self:
         """The smallest areas that are chosen."""
-        sizes = np.add.reduceat(is_chosen, self._begins, dtype=np.int64) if len(self._begins) else self._begins
+        sizes = (
+            np.add.reduceat(is_chosen, self._begins, dtype=np.int64)
+            if len(self._begins)
+            else self._begins
+        )
         return self._with_runs(self.smallest[is_chosen], sizes)
 
     @property
@@ -108,7 +127,9 @@ class Areas:
             is_left = np.zeros(len(before) + 1, dtype=np.bool_)
             is_left[kept] = True
             is_left[NO_ENTITY] = False
-            after = np.where(is_left, np.cumsum(is_left, dtype=np.int32) - 1, NO_ENTITY).astype(np.int32)
+            after = np.where(is_left, np.cumsum(is_left, dtype=np.int32) - 1, NO_ENTITY).astype(
+                np.int32
+            )
             ids[kind], positions[kind] = before[is_left[:-1]], after[kept]
         return type(self)(smallest, self.part, np.cumsum(sizes[runs]) - sizes[runs], positions, ids)
 

@@ -49,7 +49,9 @@ class Words:
     code_form: str = "As the lists spell it."  # what a code looks like
     never_tabulated: str = "of a level that is never tabulated"  # a group that has numbers nowhere
     overlapping: str = ""  # groups of which a record may be in several
-    nesting: str = "small areas don't sum to the number of the area that they make up. Prefer that number."
+    nesting: str = (
+        "small areas don't sum to the number of the area that they make up. Prefer that number."
+    )
     known_units: str = ""  # where numbers of units were published without noise
     answer: str = "code"  # one of the answers
     source: str = "the census"  # what public facts are of, if no file is given
@@ -138,9 +140,13 @@ class Census(ByName):
     group_kinds: tuple[GroupKind, ...]
     lists: tuple[GroupList, ...]
     part: AreaKind  # areas of this kind are held in memory one at a time, and filters name them
-    donor_order: tuple[AreaKind, ...]  # which kind gives its numbers to which in the coterminous step
+    donor_order: tuple[
+        AreaKind, ...
+    ]  # which kind gives its numbers to which in the coterminous step
     words: Words
-    pass_of_part: Mapping[int, str]  # the pass of each part, by the number of its id; a filter changes nothing
+    pass_of_part: Mapping[
+        int, str
+    ]  # the pass of each part, by the number of its id; a filter changes nothing
     parts_elsewhere: frozenset[int] = frozenset()  # of no pass; people may be there
     spelling: Spelling = field(default_factory=Spelling)
     boundary_files: BoundaryFiles = field(default_factory=BoundaryFiles)
@@ -148,7 +154,9 @@ class Census(ByName):
     """For a map of tiles: id, abbreviation, column and row of each area of the kind `part`."""
     example_order: tuple[str, ...] = ()  # labels of area levels: where to look first for an example
     area_codes: AreaCodes | None = None
-    example_level: tuple[str, str] | None = None  # what pages open with: an area level's label, a group level's name
+    example_level: tuple[str, str] | None = (
+        None  # what pages open with: an area level's label, a group level's name
+    )
 
     def __post_init__(self) -> None:
         """Raises ValueError if two levels share a noise address, two values share a name, or codes don't fit.
@@ -162,7 +170,9 @@ class Census(ByName):
                 raise ValueError(f"two {field_name} of {self.name} have the same {key}")
         has_several = [not each.has_one_answer for each in self.classifications[1:]]
         if len(has_several) > 1 or any(has_several):
-            raise ValueError(f"{self.name} has two classifications with several answers, or more than two")
+            raise ValueError(
+                f"{self.name} has two classifications with several answers, or more than two"
+            )
 
     __hash__ = ByName.__hash__
 
@@ -239,14 +249,22 @@ class Census(ByName):
     @property
     def kinds_for_people(self) -> tuple[AreaKind, ...]:
         """The kinds of area from coarse to fine, as pages list them."""
-        return tuple(dict.fromkeys([*(kind for kind in self.kinds if kind.is_whole), *self.donor_order, *self.kinds]))
+        return tuple(
+            dict.fromkeys(
+                [*(kind for kind in self.kinds if kind.is_whole), *self.donor_order, *self.kinds]
+            )
+        )
 
     @cached_property
     def only_and_any(self) -> tuple[tuple[GroupKind, GroupKind], ...]:
         """Pairs of kinds of groups: records with only some codes, and with any of the same codes."""
         pairs = [(only, any_) for only in self.group_kinds for any_ in self.group_kinds]
         pairs = [(only, any_) for only, any_ in pairs if only.classification == any_.classification]
-        return tuple(pair for pair in pairs if (pair[0].members, pair[1].members) == (Members.ONLY, Members.ANY))
+        return tuple(
+            pair
+            for pair in pairs
+            if (pair[0].members, pair[1].members) == (Members.ONLY, Members.ANY)
+        )
 
     @cached_property
     def finer_group_level(self) -> dict[GroupLevel, GroupLevel]:
@@ -271,7 +289,9 @@ class Census(ByName):
     def grain_of(self, kind: AreaKind) -> int:
         """The position in `grains` of the kind that tabulates the same lists."""
         lists = self.lists_at(kind)
-        return next(number for number, grain in enumerate(self.grains) if self.lists_at(grain) == lists)
+        return next(
+            number for number, grain in enumerate(self.grains) if self.lists_at(grain) == lists
+        )
 
 
 _KEYS = (

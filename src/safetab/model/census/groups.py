@@ -123,13 +123,17 @@ class PublicLists:
     iterations: tuple[CharacteristicIteration, ...]
     codes_of_iteration: Mapping[str, frozenset[str]]
 
-    def tabulated_iterations(self, level: GroupLevel, kind: AreaKind) -> tuple[CharacteristicIteration, ...]:
+    def tabulated_iterations(
+        self, level: GroupLevel, kind: AreaKind
+    ) -> tuple[CharacteristicIteration, ...]:
         """The groups of a level that are tabulated for areas of this kind."""
         of_level = (group for group in self.iterations if group.level == level)
         return tuple(group for group in of_level if group.is_tabulated(kind))
 
 
-def numbers_of_codes(codes: Collection[str], groups_of: Mapping[str, object] | None = None) -> dict[str, int]:
+def numbers_of_codes(
+    codes: Collection[str], groups_of: Mapping[str, object] | None = None
+) -> dict[str, int]:
     """The number of each code, from 1, in the order of texts. Raises ValueError if there are too many.
 
     If the groups of codes are given, codes that are in the same groups share a number, and so do codes
@@ -142,7 +146,9 @@ def numbers_of_codes(codes: Collection[str], groups_of: Mapping[str, object] | N
         numbers[code] = number_of_class.setdefault(groups, len(number_of_class) + 1)
     if len(number_of_class) > MOST_CODES:
         kinds = "codes" if groups_of is None else "codes in different groups"
-        raise ValueError(f"there are {len(number_of_class):,} {kinds}, and at most {MOST_CODES:,} can be counted by.")
+        raise ValueError(
+            f"there are {len(number_of_class):,} {kinds}, and at most {MOST_CODES:,} can be counted by."
+        )
     return numbers
 
 
@@ -185,20 +191,26 @@ def iteration_map_of(
         if len(classifications) > 1:
             has_several = classification.name == classifications[0].name
         if slots.setdefault(has_several, classification) != classification:
-            raise ValueError(f"{slots[has_several].name} and {classification.name} have as many answers")
+            raise ValueError(
+                f"{slots[has_several].name} and {classification.name} have as many answers"
+            )
         if has_several:
             most_answers = min(most_answers, classification.most_answers)
         others = of_kind[has_several, group.kind.members]
         codes = set(filter(classification.may_hold, lists.codes_of_iteration[group.code]))
         for code in others.keys() & codes:
-            raise ValueError(f"code {code} is in {others[code]} and {group.code}; the lists were not checked")
+            raise ValueError(
+                f"code {code} is in {others[code]} and {group.code}; the lists were not checked"
+            )
         others |= dict.fromkeys(codes, group.code)
     several, single = (
         CodeMaps(
             any_of=MappingProxyType(of_kind[has_several, Members.ANY]),
             only=MappingProxyType(of_kind[has_several, Members.ONLY]),
             most_answers=most_answers if has_several else 1,
-            columns=slots[has_several].columns[: most_answers if has_several else 1] if has_several in slots else (),
+            columns=slots[has_several].columns[: most_answers if has_several else 1]
+            if has_several in slots
+            else (),
         )
         for has_several in (True, False)
     )

@@ -42,7 +42,9 @@ class GroupGrid:
     def size(self) -> int:
         return self.entities * self.iterations
 
-    def index_of(self, entity: NDArray[np.int64], iteration: NDArray[np.int64]) -> NDArray[np.int64]:
+    def index_of(
+        self, entity: NDArray[np.int64], iteration: NDArray[np.int64]
+    ) -> NDArray[np.int64]:
         """The indices of the groups with these entity and iteration positions."""
         return entity * self.iterations + iteration
 
@@ -93,7 +95,9 @@ class GroupUniverse:
     @cached_property
     def is_total_only(self) -> NDArray[np.bool_]:
         """For each iteration, whether its groups get only a total, whatever their size."""
-        are_total_only = [self.has_total_only and iteration.is_total_only for iteration in self.iterations]
+        are_total_only = [
+            self.has_total_only and iteration.is_total_only for iteration in self.iterations
+        ]
         return np.array(are_total_only, dtype=np.bool_)
 
     @property
@@ -114,11 +118,17 @@ class GroupUniverse:
             raise IndexError(index)
         position, iteration = divmod(index, self.index.iterations)
         entity = int(self.entities[position])
-        return PopulationGroup(self.level.geography.kind.ids.text(entity), self.iterations[iteration])
+        return PopulationGroup(
+            self.level.geography.kind.ids.text(entity), self.iterations[iteration]
+        )
 
 
 def universe_of(
-    level: PopulationGroupLevel, entities: NDArray[np.int64], lists: PublicLists, *, has_total_only: bool = True
+    level: PopulationGroupLevel,
+    entities: NDArray[np.int64],
+    lists: PublicLists,
+    *,
+    has_total_only: bool = True,
 ) -> GroupUniverse:
     """The groups of a level. `entities` are those of its geography level, sorted by id."""
     iterations = lists.tabulated_iterations(level.iterations, level.geography.kind)

@@ -20,7 +20,9 @@ class CodeMaps:
     any_of: Mapping[str, str]
     only: Mapping[str, str]
     most_answers: int  # how many answers of a record count, at least 1
-    columns: tuple[str, ...] = ()  # of a record, that hold these answers; a single one may hold several
+    columns: tuple[
+        str, ...
+    ] = ()  # of a record, that hold these answers; a single one may hold several
 
     def groups_of(self, codes: Sequence[str]) -> frozenset[str]:
         """The groups of a record that has these codes, in the order of its answers.
@@ -75,7 +77,9 @@ def sensitivity(maps: Iterable[CodeMaps], most_records: int = 1) -> Sensitivity:
     """
     with_groups = [each for each in maps if each.any_of or each.only]
     shares = any({*one.columns} & {*other.columns} for one, other in combinations(with_groups, 2))
-    return Sensitivity.of_groups(sum(map(_most_groups, with_groups)), most_records, is_exact=not shares)
+    return Sensitivity.of_groups(
+        sum(map(_most_groups, with_groups)), most_records, is_exact=not shares
+    )
 
 
 def _most_groups(maps: CodeMaps) -> int:
@@ -110,7 +114,9 @@ def _answered(maps: Sequence[CodeMaps], order: Iterable[int]) -> tuple[tuple[str
         slots = _slots(maps[number], number)
         free = [slot for slot in slots if slot not in code_of]
         given = [code_of[slot] for slot in slots if slot in code_of]
-        repeated = given[:1] * len(free)  # leaves no gap before an answer that is given, and counts once
+        repeated = given[:1] * len(
+            free
+        )  # leaves no gap before an answer that is given, and counts once
         code_of |= zip(free, (*_worst_codes(maps[number], given), *repeated), strict=False)
     slots_of = [_slots(each, number) for number, each in enumerate(maps)]
     return tuple(tuple(code_of[slot] for slot in slots if slot in code_of) for slots in slots_of)
@@ -137,7 +143,11 @@ def _worst_codes(maps: CodeMaps, given: Sequence[str]) -> tuple[str, ...]:
     reached = {maps.any_of[code] for code in given if code in maps.any_of}
     found: list[tuple[str, ...]] = [()]
     for codes in ([*maps.any_of], *inside.values()):
-        reaching = {maps.any_of[code]: code for code in sorted(codes, reverse=True) if code in maps.any_of}
-        added = [reaching[group] for group in sorted(reaching.keys() - reached)] or sorted(codes)[:1]
+        reaching = {
+            maps.any_of[code]: code for code in sorted(codes, reverse=True) if code in maps.any_of
+        }
+        added = [reaching[group] for group in sorted(reaching.keys() - reached)] or sorted(codes)[
+            :1
+        ]
         found.append(tuple(added[:free]))
     return max(found, key=lambda added: len(maps.groups_of([*given, *added])))

@@ -67,7 +67,10 @@ def parse_exact_json(text: str) -> _ParsedJson:
     except json.JSONDecodeError as error:
         if not text.strip():
             raise NotJson("it is empty.") from None
-        words = next((words for begins, words in _JSON_MISTAKES.items() if error.msg.startswith(begins)), error.msg)
+        words = next(
+            (words for begins, words in _JSON_MISTAKES.items() if error.msg.startswith(begins)),
+            error.msg,
+        )
         raise NotJson(f"line {error.lineno}, column {error.colno}: {words}.") from None
     except RecursionError:
         raise NotJson("its brackets are nested too deeply.") from None
@@ -104,7 +107,11 @@ def shown(value: object) -> str:
     """A value roughly as config.json spells it, cut if it is long."""
     try:
         is_number = isinstance(value, _UnusableNumber | Fraction)
-        text = _shown_number(value) if is_number else json.dumps(value, default=_shown_number, ensure_ascii=False)
+        text = (
+            _shown_number(value)
+            if is_number
+            else json.dumps(value, default=_shown_number, ensure_ascii=False)
+        )
     except RecursionError:
         return "a value with too many nested brackets"
     return text if len(text) <= _MOST_SHOWN else text[:_MOST_SHOWN] + "..."
@@ -133,7 +140,9 @@ class ConfigKeys:
         self._asked.add(key)
         value = self._values.get(key)
         if value is None:
-            self.findings.error(key, f"{'null' if key in self._values else 'missing'}. {if_missing}")
+            self.findings.error(
+                key, f"{'null' if key in self._values else 'missing'}. {if_missing}"
+            )
         return value
 
     def __iter__(self) -> Iterator[str]:
@@ -147,12 +156,18 @@ class ConfigKeys:
         """Allow the key, without effect."""
         self._asked.add(key)
 
-    def _right(self, key: str, if_missing: str, wanted: str, is_right: Callable[[Any], bool]) -> Any:
+    def _right(
+        self, key: str, if_missing: str, wanted: str, is_right: Callable[[Any], bool]
+    ) -> Any:
         """The value if it is right, otherwise None and a finding that says what is `wanted`."""
         value = self.value(key, if_missing)
         if value is None or is_right(value):
             return value
-        unquoted = ". Write it without quotes" if isinstance(value, str) and wanted.startswith("a number") else ""
+        unquoted = (
+            ". Write it without quotes"
+            if isinstance(value, str) and wanted.startswith("a number")
+            else ""
+        )
         self.findings.error(key, f"{shown(value)} is not {wanted}{unquoted}.")
         return None
 
@@ -166,7 +181,9 @@ class ConfigKeys:
         value: int | None = self._right(key, f"Give {wanted}.", wanted, is_right)
         return value
 
-    def number(self, key: str, range_in_words: str, is_within: _Range, if_missing: str = "") -> Fraction | None:
+    def number(
+        self, key: str, range_in_words: str, is_within: _Range, if_missing: str = ""
+    ) -> Fraction | None:
         """An exact number in a range, which `range_in_words` describes."""
 
         def is_right(value: object) -> bool:
@@ -179,13 +196,17 @@ class ConfigKeys:
     def boolean(self, key: str) -> bool | None:
         """True or false."""
         wanted = "a boolean. Write true or false, without quotes"
-        value: bool | None = self._right(key, "Give true or false.", wanted, lambda value: isinstance(value, bool))
+        value: bool | None = self._right(
+            key, "Give true or false.", wanted, lambda value: isinstance(value, bool)
+        )
         return value
 
     def choice(self, key: str, choices: tuple[str, ...]) -> str | None:
         """One of these texts."""
         wanted = " or ".join(f'"{choice}"' for choice in choices)
-        value: str | None = self._right(key, f"Give {wanted}.", wanted, lambda value: value in choices)
+        value: str | None = self._right(
+            key, f"Give {wanted}.", wanted, lambda value: value in choices
+        )
         return value
 
     def warn_of_unknown(self, what: str) -> None:

@@ -40,7 +40,9 @@ class ConfigSpelling:
     most_answers: str  # the key of this field, and so on
     parts: str
     passes: Mapping[Pass, str]
-    as_keys: Callable[[RunConfig], dict[str, object]]  # the whole configuration again, with Fractions
+    as_keys: Callable[
+        [RunConfig], dict[str, object]
+    ]  # the whole configuration again, with Fractions
     file: str = CONFIG_FILE
 
 
@@ -75,7 +77,11 @@ class RunConfig:
     @property
     def budgets(self) -> Mapping[tuple[TableFamily, PopulationGroupLevel], Fraction]:
         """What a ledger may spend, by family and level."""
-        return {(config.family, level): budget for config in self.families for level, budget in config.budgets.items()}
+        return {
+            (config.family, level): budget
+            for config in self.families
+            for level, budget in config.budgets.items()
+        }
 
     def budget_of(self, level: PopulationGroupLevel) -> Fraction:
         """The budget of a level for all table families together."""

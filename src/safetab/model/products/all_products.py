@@ -43,7 +43,10 @@ def _keys_of(product: Product, keys: Iterable[str]) -> tuple[str, ...]:
 
 def budget_keys_of(product: Product, keys: Iterable[str]) -> tuple[str, ...]:
     """The keys that are budgets of the product."""
-    prefixes = tuple(f"{of_family.budget_prefix}_level_" for of_family in as_shipped(product).family_keys.values())
+    prefixes = tuple(
+        f"{of_family.budget_prefix}_level_"
+        for of_family in as_shipped(product).family_keys.values()
+    )
     return tuple(key for key in keys if key.startswith(prefixes))
 
 
@@ -76,4 +79,7 @@ def lines_of_tables(product: Product) -> Mapping[str, tuple[Line, ...]]:
     tables: dict[str, dict[int, Line]] = {table_id: {} for table_id in product.table_ids}
     for line in product.lines:
         tables[line.table_id].setdefault(line.number, line)
-    return {table_id: tuple(lines[number] for number in sorted(lines)) for table_id, lines in tables.items()}
+    return {
+        table_id: tuple(lines[number] for number in sorted(lines))
+        for table_id, lines in tables.items()
+    }

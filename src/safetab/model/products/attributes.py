@@ -133,7 +133,13 @@ class Attribute:
     def _category(self, place: int, stubs: Mapping[str, str]) -> Part:
         value, label = self.values[place], self.labels[place]
         stub = stubs.get(label) or stubs.get(value) or label[:1].upper() + label[1:]
-        return Part((place,), stub, label, (label,), (int(value) if self.field.type == "integer" else label,))
+        return Part(
+            (place,),
+            stub,
+            label,
+            (label,),
+            (int(value) if self.field.type == "integer" else label,),
+        )
 
     def _range(self, first: int, last: int, stubs: Mapping[str, str]) -> Part:
         low, high = self.bounds
@@ -142,7 +148,9 @@ class Attribute:
             *((f"{first}+",) if last == high else ()),
             *((str(first),) if first == last else ()),
         )
-        stub = next((stubs[text] for text in spelled if text in stubs), None) or self._stub(first, last)
+        stub = next((stubs[text] for text in spelled if text in stubs), None) or self._stub(
+            first, last
+        )
         labels = (first, last)
         return Part(range(first - low, last - low + 1), stub, self.words_of(labels), labels, labels)
 
@@ -186,7 +194,11 @@ class Attribute:
             numbers = map(int, self.values) if self.field.type == "integer" else ()
             cell_type = _integer_type(numbers) if self.field.type == "integer" else "string"
             words = f"Which {plural_of(self.name)} are counted."
-            return (LabelColumn(name, "string", cell_type, words, values=(self.whole_label, *self.labels)),)
+            return (
+                LabelColumn(
+                    name, "string", cell_type, words, values=(self.whole_label, *self.labels)
+                ),
+            )
         unit = f", in {self.field.unit_name}" if self.field.unit_name else ""
         types = (_integer_type(self.bounds), _integer_type(self.bounds, least=16))
         first = LabelColumn(f"{name}_start", *types, f"First {self.name} that is counted{unit}.")

@@ -16,12 +16,16 @@ from safetab.model.specification.values import Specification
 BLOCK_DIGITS = {"TABBLKST": 2, "TABBLKCOU": 3, "TABTRACTCE": 6, "TABBLK": 4}
 BLOCK_COLUMNS = tuple(BLOCK_DIGITS)
 
-RACE = Classification("race", tuple(f"QRACE{number}" for number in range(1, 9)), pattern="[0-8][0-9]{3}")
+RACE = Classification(
+    "race", tuple(f"QRACE{number}" for number in range(1, 9)), pattern="[0-8][0-9]{3}"
+)
 ETHNICITY = Classification("ethnicity", ("QSPAN",))
 RACE_COLUMNS = RACE.columns
 CODE_COLUMNS = (*RACE_COLUMNS, *ETHNICITY.columns)
 
-BLOCKS = AreaColumns(BLOCK_COLUMNS, tuple(BLOCK_DIGITS.values()), "block", "state", listed_in="GRF-C")
+BLOCKS = AreaColumns(
+    BLOCK_COLUMNS, tuple(BLOCK_DIGITS.values()), "block", "state", listed_in="GRF-C"
+)
 RACE_CODES = CodeColumns(RACE, "a code of the list from 1000 to 8999", digits=4)
 ETHNICITY_CODES = CodeColumns(ETHNICITY, "a code of the list", digits=4)
 SETS_OF_RACES = "0[1-9]|[1-5][0-9]|6[0-3]", "must be 01 to 63"
@@ -49,7 +53,9 @@ def bureau_record(spec: Specification, rules: Mapping[str, tuple[str, str]]) -> 
     return replace(
         record,
         attribute=tuple(columns[part.column] for part in record.attribute),
-        checked=tuple(columns[one.column] for one in record.checked if one.column not in BLOCK_COLUMNS),
+        checked=tuple(
+            columns[one.column] for one in record.checked if one.column not in BLOCK_COLUMNS
+        ),
         area=BLOCKS,
         several=RACE_CODES,
         single=ETHNICITY_CODES,

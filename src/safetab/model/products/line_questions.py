@@ -10,7 +10,15 @@ from typing import Any
 
 from safetab.foundation.argument_types import require_type
 from safetab.model.products.attributes import ALL, Attribute, plural_of
-from safetab.model.products.product import Division, Label, Line, PartOfDivision, Refusal, Shape, WantedCells
+from safetab.model.products.product import (
+    Division,
+    Label,
+    Line,
+    PartOfDivision,
+    Refusal,
+    Shape,
+    WantedCells,
+)
 from safetab.model.products.tables import CATEGORY, Tables
 from safetab.model.specification.values import Family, TableShape
 
@@ -42,7 +50,9 @@ class QuestionByAttributes:
         if family.of is not None:
             return str(line.labels[-1])
         attributes = map(self.tables.attributes.__getitem__, family.crossed)
-        return ", ".join(self._words(attribute, line) or attribute.whole_words for attribute in attributes)
+        return ", ".join(
+            self._words(attribute, line) or attribute.whole_words for attribute in attributes
+        )
 
     def bar_of(self, line: Line) -> tuple[str | None, str]:
         """The side of a line, if its table crosses two categories with something else, and its bar's name."""
@@ -89,7 +99,9 @@ class QuestionByAttributes:
         """What the shape divides records by; nothing if it is a total alone."""
         family, described = self._of_table[shape.table_id]
         if family.of is not None:
-            own = tuple(PartOfDivision(line.stub, line.words) for line in shape.lines if line.cells == 1)
+            own = tuple(
+                PartOfDivision(line.stub, line.words) for line in shape.lines if line.cells == 1
+            )
             name = self.tables.attributes[family.of].name
             return (Division(name, plural_of(name), "", own),) if shape.cells > 1 else ()
         divisions = []
@@ -97,7 +109,11 @@ class QuestionByAttributes:
             attribute = self.tables.attributes[name]
             parts = attribute.parts(described.breaks.get(name, ()), family.stubs.get(name, {}))
             own = tuple(
-                PartOfDivision(part.stub, part.words, tuple(map(int, part.labels)) if attribute.is_range else ())
+                PartOfDivision(
+                    part.stub,
+                    part.words,
+                    tuple(map(int, part.labels)) if attribute.is_range else (),
+                )
                 for part in parts
             )
             divisions.append(Division(name, attribute.plural, attribute.unit_in_words, own))
@@ -112,7 +128,9 @@ class QuestionByAttributes:
         unknown = [name for name in named if name not in self.arguments]
         if unknown or len(wanted) > len(self.arguments):
             what = f"has no argument {unknown[0]}" if unknown else f"was given {len(wanted)} values"
-            raise TypeError(f"{_COUNT}() {what}. Its arguments are, in this order: {', '.join(self.arguments)}.")
+            raise TypeError(
+                f"{_COUNT}() {what}. Its arguments are, in this order: {', '.join(self.arguments)}."
+            )
         given = dict(zip(self.arguments, wanted, strict=False))
         for name in (each for each in named if each in given):
             raise TypeError(f"{_COUNT}() was given {name} twice.")
@@ -124,7 +142,9 @@ class QuestionByAttributes:
         return {shape.id: (family, shape) for family in families for shape in family.shapes}
 
     def _labels(self, attribute: Attribute, line: Line) -> tuple[Label, ...]:
-        label_of = dict(zip((column.name for column in self.tables.columns), line.labels, strict=True))
+        label_of = dict(
+            zip((column.name for column in self.tables.columns), line.labels, strict=True)
+        )
         return tuple(label_of[column.name] for column in attribute.columns)
 
     def _words(self, attribute: Attribute, line: Line) -> str:
@@ -141,19 +161,31 @@ class QuestionByAttributes:
             refused = self._refused(shape, attribute, labels, starts)
             if refused is not None:
                 return refused
-            lines = {cell: line for cell, line in lines.items() if _is_inside(self._labels(attribute, line), labels)}
+            lines = {
+                cell: line
+                for cell, line in lines.items()
+                if _is_inside(self._labels(attribute, line), labels)
+            }
         words = []
         for attribute in map(self.tables.attributes.__getitem__, family.crossed):
             whole = attribute.whole_words if attribute.is_range else ""
             words.append(attribute.words_of(chosen.get(attribute, attribute.whole.labels)) or whole)
         return WantedCells(tuple(sorted(lines)), " ".join(filter(None, words)) or self.everything)
 
-    def _refused(self, shape: Shape, of: Attribute, labels: tuple[Label, ...], starts: list[Label]) -> Refusal | None:
+    def _refused(
+        self, shape: Shape, of: Attribute, labels: tuple[Label, ...], starts: list[Label]
+    ) -> Refusal | None:
         """Why a shape can't answer for this part of an attribute. `starts` are empty if it is not divided by it."""
         alone = "the group has a total alone" if shape.cells == 1 else ""
-        hint = self._hint([family.name for family in self.tables.spec.tables if of.name in family.crossed], shape)
+        hint = self._hint(
+            [family.name for family in self.tables.spec.tables if of.name in family.crossed], shape
+        )
         if not of.is_range:
-            lacks = f"{alone}, with no numbers by {of.name}." if alone else f"this table has no numbers by {of.name}."
+            lacks = (
+                f"{alone}, with no numbers by {of.name}."
+                if alone
+                else f"this table has no numbers by {of.name}."
+            )
             return None if starts else Refusal(of.argument, lacks + hint)
         first, last = map(int, labels)
         if starts and {first, last + 1} <= {*starts, of.bounds[1] + 1} and first <= last:
@@ -165,7 +197,9 @@ class QuestionByAttributes:
     def _hint(self, having: Sequence[str], shape: Shape) -> str:
         family, _ = self._of_table[shape.table_id]
         return "".join(
-            f' Tables of {name} have it: give the family, "{name}".' for name in having if name != family.name
+            f' Tables of {name} have it: give the family, "{name}".'
+            for name in having
+            if name != family.name
         )
 
     def _cells_of_line(self, shape: Shape, called: str) -> WantedCells | Refusal:
@@ -179,7 +213,11 @@ class QuestionByAttributes:
     def _no_such_line(self, shape: Shape, called: str) -> Refusal:
         having = []
         for family in self.tables.spec.tables:
-            having += [family.name] if any(_is_called(line.label, line.stub, called) for line in family.lines) else []
+            having += (
+                [family.name]
+                if any(_is_called(line.label, line.stub, called) for line in family.lines)
+                else []
+            )
         names = ", ".join(f'"{self.name_of(line)}"' for line in shape.lines)
         message = f'"{called}" is not in this table ({shape.title}). It has {names}.{self._hint(having, shape)}'
         return Refusal(CATEGORY, message)
@@ -195,10 +233,17 @@ def _labels_wanted(value: Any, attribute: Attribute) -> tuple[Label, ...] | Refu
         return _range_wanted(value, attribute)
     require_type(_COUNT, attribute.argument, value, str)
     texts = [attribute.whole_label, *attribute.labels]
-    of_text = {text.casefold(): label for text, label in zip(attribute.values, attribute.labels, strict=True)}
+    of_text = {
+        text.casefold(): label
+        for text, label in zip(attribute.values, attribute.labels, strict=True)
+    }
     of_text |= {text.casefold(): text for text in texts}
     label = of_text.get(value.strip().casefold())
-    return Refusal(attribute.argument, f'must be {joined(texts, "or")}, not "{value}".') if label is None else (label,)
+    return (
+        Refusal(attribute.argument, f'must be {joined(texts, "or")}, not "{value}".')
+        if label is None
+        else (label,)
+    )
 
 
 def _range_wanted(value: Any, attribute: Attribute) -> tuple[int, int] | Refusal:

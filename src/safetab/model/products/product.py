@@ -72,10 +72,14 @@ class Shape:
     title: str
     words: str  # what a group with this shape gets, in a sentence
     cell_of_value: tuple[int, ...]
-    cell_labels: tuple[tuple[Label | None, ...], ...]  # of each cell, as the measurement file spells them
+    cell_labels: tuple[
+        tuple[Label | None, ...], ...
+    ]  # of each cell, as the measurement file spells them
     lines: tuple[Line, ...]
     kinds: tuple[LineKind, ...]
-    file_rows: Mapping[str, tuple[FileRow, ...]] = field(default_factory=lambda: MappingProxyType({}))
+    file_rows: Mapping[str, tuple[FileRow, ...]] = field(
+        default_factory=lambda: MappingProxyType({})
+    )
     divisions: int = 0  # how many of its family's `divided_into` it has; 0 for the total
 
     def __repr__(self) -> str:
@@ -92,7 +96,10 @@ class Shape:
 
     def file_row_of_lines(self, folder: str) -> tuple[int, ...]:
         """The row of each line in its part of a table file, or -1; the first of two alike has the row."""
-        rows = {(row.first_cell, row.cells): number for number, row in enumerate(self.file_rows.get(folder, ()))}
+        rows = {
+            (row.first_cell, row.cells): number
+            for number, row in enumerate(self.file_rows.get(folder, ()))
+        }
         return tuple(rows.pop((line.first_cell, line.cells), -1) for line in self.lines)
 
     @property
@@ -221,7 +228,9 @@ class LineQuestion(Protocol):
 class Selector(Enum):
     """Which total decides a group's shape, and with it which groups are measured."""
 
-    NOISY_STAGE_1 = "noisy stage 1"  # a share gamma of the budget; suppression; empty groups are read lazily
+    NOISY_STAGE_1 = (
+        "noisy stage 1"  # a share gamma of the budget; suppression; empty groups are read lazily
+    )
     PUBLISHED_TOTALS = "published totals"  # of another release: groups without one are not measured
     NONE = "none"  # every group gets the finest shape, with the whole budget
 
@@ -305,15 +314,22 @@ class Product:
             raise ValueError("families need numbers of their own: they are in the address of noise")
         for shape in self.shapes:
             if shape.cells > _MOST_CELLS or set(shape.cell_of_value) != set(range(shape.cells)):
-                raise ValueError(f"{shape.label}: cells must be at most {_MOST_CELLS}, each with some attribute value")
+                raise ValueError(
+                    f"{shape.label}: cells must be at most {_MOST_CELLS}, each with some attribute value"
+                )
             if len(shape.cell_of_value) != self.record.attribute_values:
                 raise ValueError(f"{shape.label}: every value of the attribute must have a cell")
-            if any(not 0 <= line.first_cell < line.first_cell + line.cells <= shape.cells for line in shape.lines):
+            if any(
+                not 0 <= line.first_cell < line.first_cell + line.cells <= shape.cells
+                for line in shape.lines
+            ):
                 raise ValueError(f"{shape.label}: a line must be a run of its cells")
             if any(line.is_total and line.number != TOTAL_LINE for line in shape.lines):
                 raise ValueError(f"{shape.label}: the total must be the first line of its table")
         if len({shape.label for shape in self.shapes}) < len(self.shapes):
-            raise ValueError("shapes need labels of their own: they say which family a noisy number is of")
+            raise ValueError(
+                "shapes need labels of their own: they say which family a noisy number is of"
+            )
 
     def __repr__(self) -> str:
         return f"<product {self.name}>"
@@ -346,7 +362,9 @@ class Product:
     @cached_property
     def number_of_label(self) -> Mapping[str, int]:
         """The position of each shape in its family's ladder, by label."""
-        return {label: family.number_of_label[label] for label, family in self.family_of_label.items()}
+        return {
+            label: family.number_of_label[label] for label, family in self.family_of_label.items()
+        }
 
     def shape(self, label: str) -> Shape:
         """The shape with this label. Raises KeyError if the product has none."""

@@ -51,7 +51,9 @@ class ListedAreas:
     @cached_property
     def texts_of(self) -> Mapping[str, list[str]]:
         """What each column says of every area, in the order of the areas."""
-        return {column: [key[place] for key in self.keys] for place, column in enumerate(self.columns)}
+        return {
+            column: [key[place] for key in self.keys] for place, column in enumerate(self.columns)
+        }
 
     @cached_property
     def number_of(self) -> Mapping[tuple[str, ...], int]:
@@ -71,10 +73,14 @@ class CodeColumns:
     classification: Classification
     codes: str  # what a code must be, in words
     digits: int | None = None  # how many a code has, if codes are numbers; texts have none
-    listed: frozenset[str] | None = None  # the valid codes of a specification; None: those of the run's list
+    listed: frozenset[str] | None = (
+        None  # the valid codes of a specification; None: those of the run's list
+    )
     missing: frozenset[str] = frozenset({NO_CODE})
     first: int | None = None  # how many characters of what a record says count
-    residual: frozenset[str] = frozenset()  # answers that are not stated: valid, and in no set of codes
+    residual: frozenset[str] = (
+        frozenset()
+    )  # answers that are not stated: valid, and in no set of codes
     required: bool = True  # whether the first answer must be there
     skips_gaps: bool = False  # whether an answer may follow a missing one
     separator: str | None = None  # of the answers, if one column holds them all
@@ -106,7 +112,9 @@ class CodeColumns:
         """The answers in the text of a list. Missing ones are left out at the end, and where they are skipped."""
         if text is None or text in self.missing:
             return []
-        answers = [None if answer in self.missing else answer for answer in text.split(self.separator)]
+        answers = [
+            None if answer in self.missing else answer for answer in text.split(self.separator)
+        ]
         if self.skips_gaps:
             return [answer for answer in answers if answer is not None]
         while answers and answers[-1] is None:
@@ -140,7 +148,9 @@ class RecordLayout:
     area: AreaColumns | ListedAreas
     several: CodeColumns  # of the classification with several answers
     single: CodeColumns  # of the one with a single answer
-    holds_people: bool = False  # whether a record stands for several people, who may be in another product
+    holds_people: bool = (
+        False  # whether a record stands for several people, who may be in another product
+    )
     fields: Mapping[str, RuledColumn] = field(default_factory=dict, hash=False)
     where: Mapping[str, frozenset[int | str | None]] = field(default_factory=dict, hash=False)
     """The values of each column that a record must have to be counted."""
@@ -172,12 +182,18 @@ class RecordLayout:
     @cached_property
     def code_columns(self) -> tuple[tuple[str, CodeColumns], ...]:
         """The columns with codes: those of several answers, then the single one. Both may read one column."""
-        return tuple((column, codes) for codes in (self.several, self.single) for column in codes.columns)
+        return tuple(
+            (column, codes) for codes in (self.several, self.single) for column in codes.columns
+        )
 
     @cached_property
     def separators_of_lists(self) -> Mapping[str, str]:
         """The separator of the answers in each column that holds lists of them."""
-        return {name: codes.separator for name, codes in self.code_columns if codes.separator is not None}
+        return {
+            name: codes.separator
+            for name, codes in self.code_columns
+            if codes.separator is not None
+        }
 
     def may_be_absent(self, column: str) -> bool:
         """Whether a record may have no value in a column."""
@@ -192,7 +208,10 @@ class RecordLayout:
         """Whether values of text files may have more than 8 bytes, by what is public."""
         if not isinstance(self.area, ListedAreas):
             return False
-        known, listed = set(self.area.columns), {text for texts in self.area.texts_of.values() for text in texts}
+        known, listed = (
+            set(self.area.columns),
+            {text for texts in self.area.texts_of.values() for text in texts},
+        )
         for name, codes in self.code_columns:
             if codes.separator is None and codes.first is None:
                 known.add(name)
@@ -203,11 +222,21 @@ class RecordLayout:
     @cached_property
     def needs_no_check(self) -> frozenset[str]:
         """The columns whose rule every listed area keeps, so that the check of areas is enough."""
-        if not isinstance(self.area, ListedAreas) or self.area.other is not None or not self.area.keys:
+        if (
+            not isinstance(self.area, ListedAreas)
+            or self.area.other is not None
+            or not self.area.keys
+        ):
             return frozenset()
         divided = {part.column for part in self.attribute}
-        plain = [(self.fields[name], {*texts}) for name, texts in self.area.texts_of.items() if name not in divided]
-        return frozenset(one.column for one, texts in plain if one.field.other is None and one.takes_all(texts))
+        plain = [
+            (self.fields[name], {*texts})
+            for name, texts in self.area.texts_of.items()
+            if name not in divided
+        ]
+        return frozenset(
+            one.column for one, texts in plain if one.field.other is None and one.takes_all(texts)
+        )
 
     @property
     def ruled(self) -> tuple[RuledColumn, ...]:
@@ -222,7 +251,10 @@ class RecordLayout:
     @cached_property
     def attribute_factors(self) -> tuple[int, ...]:
         """The factor by which each part's number is multiplied."""
-        return tuple(prod(part.values for part in self.attribute[n + 1 :]) for n in range(len(self.attribute)))
+        return tuple(
+            prod(part.values for part in self.attribute[n + 1 :])
+            for n in range(len(self.attribute))
+        )
 
     @cached_property
     def digits(self) -> Mapping[str, int]:
@@ -232,7 +264,9 @@ class RecordLayout:
             areas = dict(zip(self.area.columns, self.area.widths, strict=True))
         codes = {name: column.digits for name, column in self.code_columns}
         own = {column.column: column.digits for column in self.checked}
-        return areas | {name: digits for name, digits in (codes | own).items() if digits is not None}
+        return areas | {
+            name: digits for name, digits in (codes | own).items() if digits is not None
+        }
 
 
 def record_layout_of(
@@ -267,7 +301,10 @@ def record_layout_of(
         single=single,
         holds_people=bool(spec.about.holds),
         fields=fields,
-        where={name: frozenset(map(fields[name].parsed, values)) - {None} for name, values in given.where.items()},
+        where={
+            name: frozenset(map(fields[name].parsed, values)) - {None}
+            for name, values in given.where.items()
+        },
         unit=given.unit,
         missing=missing,
         separator=given.separator,
@@ -278,7 +315,11 @@ def record_layout_of(
 def ordered_lists(spec: Specification) -> tuple[CodeList, ...]:
     """The classifications, the one with more answers first: it takes the engines' eight columns."""
     return tuple(
-        sorted(spec.classifications, key=lambda each: classification_of(spec, each).most_answers, reverse=True)
+        sorted(
+            spec.classifications,
+            key=lambda each: classification_of(spec, each).most_answers,
+            reverse=True,
+        )
     )
 
 
@@ -295,7 +336,11 @@ def _separator(spec: Specification, given: CodeList) -> str | None:
 
 def _codes(spec: Specification, given: CodeList, codes: Collection[str]) -> CodeColumns:
     separator = _separator(spec, given)
-    words = f"a code of {given.file}" if separator is None else f"codes of {given.file}, separated by {separator}"
+    words = (
+        f"a code of {given.file}"
+        if separator is None
+        else f"codes of {given.file}, separated by {separator}"
+    )
     return CodeColumns(
         classification=classification_of(spec, given),
         codes=words,

@@ -35,7 +35,11 @@ class RuledColumn:
     @property
     def is_free(self) -> bool:
         """Whether every text is right, a missing one too."""
-        return self.field.type in {"string", "list"} and self.field.pattern is None and not self.field.listed
+        return (
+            self.field.type in {"string", "list"}
+            and self.field.pattern is None
+            and not self.field.listed
+        )
 
     @property
     def values(self) -> int:
@@ -49,7 +53,9 @@ class RuledColumn:
     def bounds(self) -> tuple[int, int]:
         """The least and the greatest integer that texts spell; truth values are 0 and 1."""
         numbers = [value for value in self._place_of if isinstance(value, int)]
-        return min(numbers, default=self.field.minimum or 0), max(numbers, default=self.field.maximum or 1)
+        return min(numbers, default=self.field.minimum or 0), max(
+            numbers, default=self.field.maximum or 1
+        )
 
     @cached_property
     def _place_of(self) -> dict[int | str | None, int]:
@@ -63,7 +69,9 @@ class RuledColumn:
         value = self.parsed(text)
         if value is None or (self._place_of and value not in self._place_of):
             return None
-        if isinstance(value, int) and ((low is not None and value < low) or (high is not None and value > high)):
+        if isinstance(value, int) and (
+            (low is not None and value < low) or (high is not None and value > high)
+        ):
             return None
         return value
 
@@ -88,7 +96,11 @@ class RuledColumn:
             return None
         if self._place_of:
             return self._place_of[value]
-        return value - self.field.minimum if isinstance(value, int) and self.field.minimum is not None else 0
+        return (
+            value - self.field.minimum
+            if isinstance(value, int) and self.field.minimum is not None
+            else 0
+        )
 
     def text_of(self, value: object) -> str | None:
         """The text that a value of a file counts as; None is a missing one."""
@@ -98,7 +110,11 @@ class RuledColumn:
             text = "true" if value else "false"
         else:
             text = None if value is None else str(value)
-        return self.field.other if self.field.other is not None and self.value_of(text) is None else text
+        return (
+            self.field.other
+            if self.field.other is not None and self.value_of(text) is None
+            else text
+        )
 
     @property
     def rule(self) -> str:

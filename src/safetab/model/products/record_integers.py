@@ -55,9 +55,18 @@ class RecordIntegers:
     @cached_property
     def _places_of_codes(self) -> Mapping[str, Mapping[str, int]]:
         """The place of each code, and of answers that are not stated, by column; lists of answers have none."""
-        lists = {name: codes for name, codes in reversed(self._record.code_columns) if codes.separator is None}
-        texts = {name: sorted({*(codes.listed or ()), *codes.residual}) for name, codes in lists.items()}
-        return {name: {text: place for place, text in enumerate(listed, start=1)} for name, listed in texts.items()}
+        lists = {
+            name: codes
+            for name, codes in reversed(self._record.code_columns)
+            if codes.separator is None
+        }
+        texts = {
+            name: sorted({*(codes.listed or ()), *codes.residual}) for name, codes in lists.items()
+        }
+        return {
+            name: {text: place for place, text in enumerate(listed, start=1)}
+            for name, listed in texts.items()
+        }
 
     def _places(self, column: str) -> int:
         """How many integers a field's values have in a fingerprint, or 0 if its texts are hashed."""
@@ -80,7 +89,9 @@ class RecordIntegers:
         if column in self._places_of_codes:
             codes = dict(reversed(self._record.code_columns))[column]
             is_missing = text is None or text in codes.missing
-            number = 0 if is_missing else self._places_of_codes[column].get(str(text)[: codes.first])
+            number = (
+                0 if is_missing else self._places_of_codes[column].get(str(text)[: codes.first])
+            )
         elif self._places(column):
             number = self._record.fields[column].number_of(text)
         else:

@@ -28,7 +28,9 @@ def product_of(spec: Specification, record: RecordLayout, *own: Attribute) -> Pr
     tables = Tables(spec, attributes | {attribute.name: attribute for attribute in own})
     columns = [column.name.lower() for column in tables.columns]
     if len(set(columns)) < len(columns):
-        raise ValueError("tables: two attributes would have columns of one name. Give one another `attribute`.")
+        raise ValueError(
+            "tables: two attributes would have columns of one name. Give one another `attribute`."
+        )
     families = tuple(family_of(tables, number) for number in range(len(spec.tables)))
     selector = _SELECTORS[spec.privacy.selector]
     return Product(
@@ -59,7 +61,9 @@ def _reference(spec: Specification) -> PublishedReference | None:
 
 def _counts(spec: Specification, selector: Selector) -> str:
     """One sentence on what a release says about an area and a group."""
-    divided = [family.crossed or (family.of or "",) for family in spec.tables if len(family.shapes) > 1]
+    divided = [
+        family.crossed or (family.of or "",) for family in spec.tables if len(family.shapes) > 1
+    ]
     whole = f"how many {spec.about.records} there are, in all"
     if not divided:
         return whole
@@ -69,11 +73,19 @@ def _counts(spec: Specification, selector: Selector) -> str:
 
 def _adding_up(spec: Specification, families: tuple[TableFamily, ...]) -> str:
     """What to beware of when numbers are added up, in sentences."""
-    lines = (line for family in families for shape in family.finer for line in shape.lines if line.cells > 1)
+    lines = (
+        line
+        for family in families
+        for shape in family.finer
+        for line in shape.lines
+        if line.cells > 1
+    )
     stubs = list(dict.fromkeys(line.stub for line in lines))
     named = ", ".join(stubs if len(stubs) <= _MOST_NAMED else [*stubs[:_MOST_NAMED], ".."])
     sentences = (
-        [f"Don't add a table's total to its parts: lines that hold others ({named}) are rows too."] if stubs else []
+        [f"Don't add a table's total to its parts: lines that hold others ({named}) are rows too."]
+        if stubs
+        else []
     )
     for family, given in zip(families, spec.tables, strict=True):
         if given.repeat_total:

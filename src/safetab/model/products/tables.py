@@ -32,7 +32,9 @@ CATEGORY = "category"
 """The column, and the argument of questions, that names a line of a family of named lines."""
 CELL, TOTAL_KIND = "cell", "total"
 _CELLS = "cells"
-_CountedCells = tuple[Mapping[str, Part], int, int]  # of a line: parts, the first cell, how many cells
+_CountedCells = tuple[
+    Mapping[str, Part], int, int
+]  # of a line: parts, the first cell, how many cells
 _TOTAL_STUB = "Total"
 
 
@@ -79,7 +81,9 @@ class Tables:
         """A plain file for each family, in which each line of a group's table is a row."""
         labels = ("table", *(column.name for column in self.columns))
         return tuple(
-            TableFileLayout(f"tables/{word}", labels, "area", "area_level", "group", "count", is_plain=True)
+            TableFileLayout(
+                f"tables/{word}", labels, "area", "area_level", "group", "count", is_plain=True
+            )
             for word in self.file_words
         )
 
@@ -87,7 +91,9 @@ class Tables:
     def _whole(self) -> Mapping[str, Part]:
         """All values, by the name of each attribute with columns, and by CATEGORY."""
         whole = {name: self.attributes[name].whole for name in self.crossed}
-        return whole | ({CATEGORY: Part((), "", "", (ALL,), (None,))} if self.has_named_lines else {})
+        return whole | (
+            {CATEGORY: Part((), "", "", (ALL,), (None,))} if self.has_named_lines else {}
+        )
 
     def labels(self, parts: Mapping[str, Part]) -> tuple[Label, ...]:
         """The labels of a line that counts these parts, and all of every other attribute."""
@@ -95,11 +101,15 @@ class Tables:
 
     def cell_labels(self, parts: Mapping[str, Part]) -> tuple[Label | None, ...]:
         """The labels of a cell of these parts."""
-        return tuple(label for part in {**self._whole, **parts}.values() for label in part.cell_labels)
+        return tuple(
+            label for part in {**self._whole, **parts}.values() for label in part.cell_labels
+        )
 
     def cell_of_value(self, cells: Mapping[str, Sequence[int]]) -> tuple[int, ...]:
         """The cell of each value of the record's attribute; `cells` are what each digit adds, if anything."""
-        nothing = ((name, (0,) * len(attribute.values)) for name, attribute in self.attributes.items())
+        nothing = (
+            (name, (0,) * len(attribute.values)) for name, attribute in self.attributes.items()
+        )
         return tuple(map(sum, product(*(cells.get(name, zeros) for name, zeros in nothing))))
 
 
@@ -108,7 +118,10 @@ def family_of(tables: Tables, number: int) -> TableFamily:
     family = tables.spec.tables[number]
     make = _crossing if family.of is None else _named_lines
     total, *finer = (make(tables, family, shape) for shape in family.shapes)
-    last, sizes = {shape.by[-1:] for shape in family.shapes[1:]}, [shape.divisions for shape in finer]
+    last, sizes = (
+        {shape.by[-1:] for shape in family.shapes[1:]},
+        [shape.divisions for shape in finer],
+    )
     divided_into = _CELLS
     if family.of is None and len(last) == 1 and len(set(sizes)) == len(sizes):
         divided_into = tables.attributes[last.pop()[0]].plural
@@ -120,7 +133,9 @@ def family_of(tables: Tables, number: int) -> TableFamily:
         number=number,
         name=family.name,
         file_word=tables.file_words[number],
-        shapes=tuple(_with_file_rows(shape, tables.files[number].folder) for shape in (total, *finer)),
+        shapes=tuple(
+            _with_file_rows(shape, tables.files[number].folder) for shape in (total, *finer)
+        ),
         detail=family.detail,
         grains=f"{' / '.join(str(shape.divisions) for shape in finer)} {divided_into}",
         divided_into=divided_into,
@@ -149,7 +164,8 @@ def _with_total_of(total: Shape, shape: Shape) -> Shape:
 def _crossing(tables: Tables, family: Family, shape: TableShape) -> Shape:
     """The lone total, or a table by attributes, whose parts are crossed."""
     parts = {
-        name: tables.attributes[name].parts(shape.breaks.get(name, ()), family.stubs.get(name, {})) for name in shape.by
+        name: tables.attributes[name].parts(shape.breaks.get(name, ()), family.stubs.get(name, {}))
+        for name in shape.by
     }
     cells = size = prod(map(len, parts.values()))
     adds, marginals = dict[str, Sequence[int]](), dict[int, LineKind]()
@@ -165,7 +181,9 @@ def _crossing(tables: Tables, family: Family, shape: TableShape) -> Shape:
         title=shape.title,
         words=" by ".join([*shape.by[:-1], *last]) or "a total",
         cell_of_value=tables.cell_of_value(adds),
-        cell_labels=tuple(tables.cell_labels(chosen) for chosen, *_ in lines if len(chosen) == len(parts)),
+        cell_labels=tuple(
+            tables.cell_labels(chosen) for chosen, *_ in lines if len(chosen) == len(parts)
+        ),
         lines=_lines(tables, shape, lines),
         kinds=_kinds(cells, marginals),
         divisions=len(parts[shape.by[-1]]) if parts else 0,
@@ -191,7 +209,9 @@ def _lines(tables: Tables, shape: TableShape, counted: Iterable[_CountedCells]) 
         stub = [_TOTAL_STUB, *(part.stub for part in chosen.values())][-1]
         words = " ".join(part.words for part in chosen.values() if part.words)
         is_total = number == TOTAL_LINE
-        lines.append(Line(shape.id, number, stub, words, tables.labels(chosen), first, cells, is_total))
+        lines.append(
+            Line(shape.id, number, stub, words, tables.labels(chosen), first, cells, is_total)
+        )
     return tuple(lines)
 
 
@@ -200,14 +220,24 @@ def _named_lines(tables: Tables, family: Family, shape: TableShape) -> Shape:
     attribute = tables.attributes[family.of or ""]
     place = {value: number for number, value in enumerate(attribute.values)}
     named = {
-        line.label: Part([place[value] for value in line.values], line.stub, line.words, (line.label,), (line.label,))
+        line.label: Part(
+            [place[value] for value in line.values],
+            line.stub,
+            line.words,
+            (line.label,),
+            (line.label,),
+        )
         for line in family.lines
     }
     lines = [named[label] for label in shape.lines or (family.lines[0].label,)]
-    cells = [line for line in lines if not any(set(other.places) < set(line.places) for other in lines)]
+    cells = [
+        line for line in lines if not any(set(other.places) < set(line.places) for other in lines)
+    ]
     cell_of_place = {place: number for number, cell in enumerate(cells) for place in cell.places}
     if sum(len(cell.places) for cell in cells) != len(place) or len(cell_of_place) != len(place):
-        raise ValueError(f"{shape.label}: each value must be in exactly one of the lines that no other divides.")
+        raise ValueError(
+            f"{shape.label}: each value must be in exactly one of the lines that no other divides."
+        )
     counted = [({CATEGORY: line}, *_run(shape, line, cells)) for line in lines]
     sums = {draws: LineKind(f"sum_of_{draws}", draws, parts=2) for _, _, draws in counted}
     is_divided = len(cells) > 1
@@ -215,8 +245,12 @@ def _named_lines(tables: Tables, family: Family, shape: TableShape) -> Shape:
         label=shape.label,
         title=shape.title,
         words=f"{family.detail} in {len(cells)} cells" if is_divided else "a total",
-        cell_of_value=tables.cell_of_value({attribute.name: [cell_of_place[n] for n in range(len(place))]}),
-        cell_labels=tuple(tables.cell_labels({CATEGORY: cell} if is_divided else {}) for cell in cells),
+        cell_of_value=tables.cell_of_value(
+            {attribute.name: [cell_of_place[n] for n in range(len(place))]}
+        ),
+        cell_labels=tuple(
+            tables.cell_labels({CATEGORY: cell} if is_divided else {}) for cell in cells
+        ),
         lines=_lines(tables, shape, counted),
         kinds=_kinds(len(cells), sums),
         divisions=len(cells) if is_divided else 0,

@@ -62,7 +62,9 @@ def problems_of(spec: Specification, tables: Collection[str]) -> Iterator[Proble
     yield from _of_classifications(spec.classifications, fields)
     yield from _of_groups(spec.groups, has_words="groups.words" in tables)
     yield from _of_lists(spec)
-    yield from problems_of_tables(spec.tables, {field.called: field for field in fields.values()}, tables)
+    yield from problems_of_tables(
+        spec.tables, {field.called: field for field in fields.values()}, tables
+    )
     yield from problems_of_privacy(spec)
 
 
@@ -74,14 +76,30 @@ def warnings_of(spec: Specification) -> Iterator[Problem]:
             yield where, "nothing uses this list: groups that are made from columns are in common."
     read = {*spec.records.where, *(column.record for column in spec.areas.key)}
     read |= {spec.records.unit.column} if spec.records.unit else set()
-    read |= {column for codes in spec.classifications for column in (*codes.columns, codes.column) if column}
+    read |= {
+        column
+        for codes in spec.classifications
+        for column in (*codes.columns, codes.column)
+        if column
+    }
     for family in spec.tables:
         read |= {family.of or "", *(name for shape in family.shapes for name in shape.by)}
-    fields = {where: field for where, field in numbered("records.fields", spec.records.fields) if field.name}
-    unread = {where: field.name for where, field in fields.items() if not {field.name, field.called} & read}
+    fields = {
+        where: field
+        for where, field in numbered("records.fields", spec.records.fields)
+        if field.name
+    }
+    unread = {
+        where: field.name
+        for where, field in fields.items()
+        if not {field.name, field.called} & read
+    }
     if len(unread) > 1:
         names = shortened(unread.values())
-        yield "records.fields", f"nothing reads {len(unread)} fields: {names}; their values are only checked."
+        yield (
+            "records.fields",
+            f"nothing reads {len(unread)} fields: {names}; their values are only checked.",
+        )
         return
     for where, name in unread.items():
         yield where, f"nothing reads the field {name}; its values are only checked."
@@ -123,7 +141,10 @@ def _of_about(spec: Specification) -> Iterator[Problem]:
     reference = spec.about.reference
     given = {unit.symbol for unit in LossUnit if getattr(reference, unit.symbol, None) is not None}
     if reference and given != {loss}:
-        yield "about.reference", f"give its {loss}, which is the loss of privacy.definition, and no other."
+        yield (
+            "about.reference",
+            f"give its {loss}, which is the loss of privacy.definition, and no other.",
+        )
 
 
 def _of_records(records: ConfidentialRecords, fields: _Fields) -> Iterator[Problem]:
@@ -146,31 +167,46 @@ def _of_records(records: ConfidentialRecords, fields: _Fields) -> Iterator[Probl
         column = fields.get(records.unit.column)
         yield from _of_type("records.unit.column", column, ("string",))
         if column is not None and column.other is not None:
-            yield "records.unit.column", f"the field {column.name} has `other`, which would make strangers one unit."
+            yield (
+                "records.unit.column",
+                f"the field {column.name} has `other`, which would make strangers one unit.",
+            )
 
 
 def _of_type(where: str, field: RecordField | None, types: Sequence[str]) -> Iterator[Problem]:
     """Whether the type of a field does not fit its use."""
     if field is not None and field.type and field.type not in types:
-        yield where, f"the field {field.name} is of type {field.type}; {' or '.join(types)} is needed."
+        yield (
+            where,
+            f"the field {field.name} is of type {field.type}; {' or '.join(types)} is needed.",
+        )
 
 
 def _of_field(where: str, field: RecordField, records: ConfidentialRecords) -> Iterator[Problem]:
     if field.type == "list" and not field.delimiter:
         yield f"{where}.delimiter", 'missing. A list needs one, for example delimiter = ";".'
     if field.delimiter and field.delimiter == records.separator:
-        yield f"{where}.delimiter", "it is the separator of the columns, too. Choose another character."
+        yield (
+            f"{where}.delimiter",
+            "it is the separator of the columns, too. Choose another character.",
+        )
     for key, types in _TYPES_WITH.items():
         name = key.rpartition(".")[2]
         is_given = getattr(field, name) != getattr(RecordField, name)
         if is_given and field.type and field.type not in types:
             yield f"{where}.{key}", f"a field of type {field.type} has none. Leave it out."
     if field.minimum is not None and field.maximum is not None and field.minimum > field.maximum:
-        yield f"{where}.constraints.maximum", f"{field.maximum} is below the minimum, {field.minimum}."
+        yield (
+            f"{where}.constraints.maximum",
+            f"{field.maximum} is below the minimum, {field.minimum}.",
+        )
     yield from _of_values(where, field)
     for value in field.listed:
         if value in records.missing:
-            yield where, f"{shown(value)} is a value of the field and in records.missing, too. Keep it in one place."
+            yield (
+                where,
+                f"{shown(value)} is a value of the field and in records.missing, too. Keep it in one place.",
+            )
 
 
 def _of_values(where: str, field: RecordField) -> Iterator[Problem]:
@@ -182,7 +218,10 @@ def _of_values(where: str, field: RecordField) -> Iterator[Problem]:
     rules = replace(field, enum=(), categories=())
     for place, value in values or numbered(f"{where}.constraints.enum", field.enum):
         if value is not None and not _is_value(rules, value):
-            yield place, f"{shown(value)} breaks the rules of the field: its type, range or pattern."
+            yield (
+                place,
+                f"{shown(value)} breaks the rules of the field: its type, range or pattern.",
+            )
     if values and field.enum and {value for _, value in values} != set(field.enum):
         yield f"{where}.constraints.enum", "it differs from the categories. Leave it out."
     if field.other is not None and not _is_value(field, field.other):
@@ -192,15 +231,24 @@ def _of_values(where: str, field: RecordField) -> Iterator[Problem]:
 def _of_areas(spec: Specification, fields: _Fields) -> Iterator[Problem]:
     areas = spec.areas
     if areas.file and not _is_shipped(spec) and not areas.file.lower().endswith(_AREA_ENDINGS):
-        yield "areas.file", f"{shown(areas.file)} does not end in {' or '.join(_AREA_ENDINGS)}. Write the ending."
+        yield (
+            "areas.file",
+            f"{shown(areas.file)} does not end in {' or '.join(_AREA_ENDINGS)}. Write the ending.",
+        )
     yield from _of_area_key(areas, fields)
     for where, level in numbered("areas.levels", areas.levels):
         if (level.whole is not None) == bool(level.id):
-            yield where, "give either `whole`, the id of everything, or `id`, the columns of the table."
+            yield (
+                where,
+                "give either `whole`, the id of everything, or `id`, the columns of the table.",
+            )
         if level.whole is not None and (
             level.whole != level.whole.strip() or len(level.whole.encode()) > MOST_CODE_BYTES
         ):
-            yield f"{where}.whole", f"an id has at most {MOST_CODE_BYTES} bytes and no blank around it."
+            yield (
+                f"{where}.whole",
+                f"an id has at most {MOST_CODE_BYTES} bytes and no blank around it.",
+            )
         for key in ("nowhere", "names"):
             if level.whole is not None and getattr(level, key):
                 yield f"{where}.{key}", "the whole has none. Leave it out."
@@ -209,7 +257,10 @@ def _of_areas(spec: Specification, fields: _Fields) -> Iterator[Problem]:
             yield f"{where}.where", f"it overlaps with that of {shown(earlier.name or '')}."
     labels = sum(len(each.levels) for each in areas.passes) or len(areas.levels)
     if labels > MOST_LABELS:
-        yield "areas.levels", f"{labels} levels of areas, those of all passes together; {MOST_LABELS} are the most."
+        yield (
+            "areas.levels",
+            f"{labels} levels of areas, those of all passes together; {MOST_LABELS} are the most.",
+        )
 
 
 def _of_area_key(areas: TableOfAreas, fields: _Fields) -> Iterator[Problem]:
@@ -235,13 +286,19 @@ def _overlap(one: PassOfAreas, other: PassOfAreas) -> bool:
 
 def _of_classifications(classifications: Sequence[CodeList], fields: _Fields) -> Iterator[Problem]:
     if len(classifications) > MOST_CLASSIFICATIONS:
-        yield "classifications", f"{len(classifications)} are too many; two are the most: {_TWO_RUNS}."
+        yield (
+            "classifications",
+            f"{len(classifications)} are too many; two are the most: {_TWO_RUNS}.",
+        )
     names = {each.name.lower() for each in classifications}
     several = []
     for codes in classifications:
         where = inside("classifications", codes.name)
         if f"{codes.name} only".lower() in names:
-            yield where, f"{shown(f'{codes.name} only')} is given twice. Names must differ by more than case."
+            yield (
+                where,
+                f"{shown(f'{codes.name} only')} is given twice. Names must differ by more than case.",
+            )
         yield from _of_columns(where, codes, fields)
         if len(codes.columns) > 1 or separator_of(codes, fields) is not None:
             several.append(codes.name)
@@ -256,17 +313,31 @@ def _of_columns(where: str, codes: CodeList, fields: _Fields) -> Iterator[Proble
     if codes.separator is not None and codes.columns:
         yield f"{where}.separator", "it goes with `column`, not with `columns`."
     if len(codes.columns) > MOST_COLUMNS:
-        yield f"{where}.columns", f"{len(codes.columns)} are too many; eight are the most: {_TWO_RUNS}."
-    types = ("string", "list") if codes.column is not None and codes.separator is None else ("string",)
-    for place, column in [*numbered(f"{where}.columns", codes.columns), (f"{where}.column", codes.column)]:
+        yield (
+            f"{where}.columns",
+            f"{len(codes.columns)} are too many; eight are the most: {_TWO_RUNS}.",
+        )
+    types = (
+        ("string", "list") if codes.column is not None and codes.separator is None else ("string",)
+    )
+    for place, column in [
+        *numbered(f"{where}.columns", codes.columns),
+        (f"{where}.column", codes.column),
+    ]:
         yield from _of_type(place, fields.get(column), types)
         if column in fields and fields[column].other is not None:
-            yield place, f"the field {column} has `other`, which codes can't have. Map them in the file of records."
+            yield (
+                place,
+                f"the field {column} has `other`, which codes can't have. Map them in the file of records.",
+            )
 
 
 def _of_groups(groups: Groups, *, has_words: bool) -> Iterator[Problem]:
     if len(groups.levels) > MOST_GROUP_LEVELS:
-        yield "groups.levels", f"{len(groups.levels)} levels of groups; {MOST_GROUP_LEVELS} are the most."
+        yield (
+            "groups.levels",
+            f"{len(groups.levels)} levels of groups; {MOST_GROUP_LEVELS} are the most.",
+        )
     of_files = groups.file is not None or groups.codes is not None
     for key in ("file", "codes"):
         if of_files and getattr(groups, key) is None:
@@ -276,9 +347,15 @@ def _of_groups(groups: Groups, *, has_words: bool) -> Iterator[Problem]:
     for where, level in numbered("groups.levels", groups.levels):
         for key in ("of", "column", "members", "names", "code_prefix"):
             if of_files and getattr(level, key):
-                yield f"{where}.{key}", "groups come from `groups.file`. Leave it out, or `file` and `codes`."
+                yield (
+                    f"{where}.{key}",
+                    "groups come from `groups.file`. Leave it out, or `file` and `codes`.",
+                )
             elif not of_files and key in {"of", "column", "members"} and not getattr(level, key):
-                yield f"{where}.{key}", "missing. Without `groups.file` a level has of, column and members."
+                yield (
+                    f"{where}.{key}",
+                    "missing. Without `groups.file` a level has of, column and members.",
+                )
 
 
 def _of_lists(spec: Specification) -> Iterator[Problem]:
@@ -286,6 +363,9 @@ def _of_lists(spec: Specification) -> Iterator[Problem]:
     for each in spec.groups.lists:
         where = f"{inside('groups.lists', each.name)}.areas"
         if each.areas == (EVERYWHERE,) and EVERYWHERE in levels:
-            yield where, f"{shown(EVERYWHERE)} means every level, and a level has this name. Rename the level."
+            yield (
+                where,
+                f"{shown(EVERYWHERE)} means every level, and a level has this name. Rename the level.",
+            )
         for area in each.areas or () if levels and each.areas != (EVERYWHERE,) else ():
             yield from unknown(where, area, levels, "level of areas")

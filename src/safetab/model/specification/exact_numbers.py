@@ -12,7 +12,9 @@ _MOST_DECIMALS = 2 * MOST_DIGITS
 
 def number_of(value: object, *, texts: bool = False) -> Fraction | None:
     """The exact number that a value says, or None; the digits are counted before a fraction is made."""
-    if isinstance(value, bool) or not isinstance(value, (int, float, Decimal, str) if texts else (int, float, Decimal)):
+    if isinstance(value, bool) or not isinstance(
+        value, (int, float, Decimal, str) if texts else (int, float, Decimal)
+    ):
         return None
     if isinstance(value, int) and abs(value) >= 10**MOST_DIGITS:
         return None
@@ -20,7 +22,11 @@ def number_of(value: object, *, texts: bool = False) -> Fraction | None:
         exact = value if isinstance(value, Decimal) else Decimal(str(value))
     except InvalidOperation:
         return None
-    if not exact.is_finite() or len(exact.as_tuple().digits) > MOST_DIGITS or abs(exact.adjusted()) > MOST_DIGITS:
+    if (
+        not exact.is_finite()
+        or len(exact.as_tuple().digits) > MOST_DIGITS
+        or abs(exact.adjusted()) > MOST_DIGITS
+    ):
         return None
     return Fraction(exact)
 

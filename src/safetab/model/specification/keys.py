@@ -28,9 +28,13 @@ DETAIL = Text(most=100)
 """Names of files are made of it."""
 ANY_TEXT = Text(pattern=".*")
 NAME = Text(_NAME_WORDS, "[A-Za-z0-9][A-Za-z0-9 ._-]{0,39}")
-FILE = Text("the plain name of a file in the folder of the specification", r"[^./\\:\x00][^/\\:\x00]*")
+FILE = Text(
+    "the plain name of a file in the folder of the specification", r"[^./\\:\x00][^/\\:\x00]*"
+)
 CHARACTER = Text("one character that is not a letter, digit or quote", r"[!#-'*-/:-@\[-`{-~\t]")
-FILLED = Text('a text with {name} once and no other brace, such as "{name} only"', r"[^{}]*\{name\}[^{}]*")
+FILLED = Text(
+    'a text with {name} once and no other brace, such as "{name} only"', r"[^{}]*\{name\}[^{}]*"
+)
 FIELD = Text(refers_to="field")
 VALUES = ListOf(Value(), or_one=True)
 TEXTS = ListOf(TEXT, distinct=True)
@@ -54,7 +58,9 @@ def referring(what: str) -> Text:
     return replace(NAME, refers_to=what)
 
 
-def keyed(kind: Kind, *, default: Any = NO_DEFAULT, required: bool | None = None, at: str = "") -> Any:
+def keyed(
+    kind: Kind, *, default: Any = NO_DEFAULT, required: bool | None = None, at: str = ""
+) -> Any:
     """A field that a key of the file fills: the one with its name, or, in a table within the value's, that at a path.
 
     Without a default it is required, unless it is said otherwise.
@@ -64,7 +70,9 @@ def keyed(kind: Kind, *, default: Any = NO_DEFAULT, required: bool | None = None
     if default is NO_DEFAULT:
         return field(metadata=declared)
     return (
-        field(default_factory=dict, metadata=declared) if default == {} else field(default=default, metadata=declared)
+        field(default_factory=dict, metadata=declared)
+        if default == {}
+        else field(default=default, metadata=declared)
     )
 
 
@@ -84,9 +92,14 @@ def table_of(value: type, *flat: str) -> Table:
             meaning, value_text = meanings[each.name]
             is_section = value_text.startswith((f"[{name}", "[["))
             example = value_text if is_section else f"{name} = {value_text}"
-            keys[table].append(replace(key, name=name, meaning=meaning, example=example, fills=each.name))
+            keys[table].append(
+                replace(key, name=name, meaning=meaning, example=example, fills=each.name)
+            )
     inner = (
-        Key(name, Table(tuple(keys[name]), dict), meanings[name][0], f"{name} = {meanings[name][1]}") for name in flat
+        Key(
+            name, Table(tuple(keys[name]), dict), meanings[name][0], f"{name} = {meanings[name][1]}"
+        )
+        for name in flat
     )
     return Table((*keys[""], *inner), value)
 

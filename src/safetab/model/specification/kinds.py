@@ -36,7 +36,9 @@ class Reading:
     numbers_as_texts: bool = False  # JSON needs it to keep numbers exact
     declared: dict[str, list[tuple[str, str]]] = field(default_factory=lambda: defaultdict(list))
     references: list[tuple[str, str, str]] = field(default_factory=list)
-    tables: set[str] = field(default_factory=set)  # the paths of tables that are there, empty ones too
+    tables: set[str] = field(
+        default_factory=set
+    )  # the paths of tables that are there, empty ones too
 
     def wrong(self, where: str, value: object, wanted: str, advice: str = "") -> Any:
         """None, which stands for a wrong value, after a finding that it is not what is wanted."""
@@ -73,7 +75,9 @@ def shown(value: object) -> str:
     """A value roughly as TOML spells it, cut if it is long."""
     if isinstance(value, Mapping | list):
         return "a table" if isinstance(value, Mapping) else "a list" if value else "an empty list"
-    if isinstance(value, int) and value.bit_length() > 4 * MOST_DIGITS:  # Python refuses to spell thousands of digits
+    if (
+        isinstance(value, int) and value.bit_length() > 4 * MOST_DIGITS
+    ):  # Python refuses to spell thousands of digits
         return "a huge number"
     text = json.dumps(value, ensure_ascii=False) if isinstance(value, str | bool) else str(value)
     return text if len(text) <= _MOST_SHOWN else text[:_MOST_SHOWN] + "..."
@@ -170,10 +174,18 @@ class Text(Frozen, Kind):
 
     def read(self, value: object, where: str, reading: Reading) -> Any:
         if isinstance(value, str) and len(value) > self.most:
-            return reading.findings.error(where, f"{len(value):,} characters; {self.most:,} are the most.")
-        is_text = isinstance(value, str) and (value.isprintable() or (value == "\t" and r"\t" in self.pattern))
-        if not is_text or not (value in self.choices if self.choices else re.fullmatch(self.pattern, str(value))):
-            return reading.wrong(where, value, in_sentence([*map(shown, self.choices)], "or") or self.words)
+            return reading.findings.error(
+                where, f"{len(value):,} characters; {self.most:,} are the most."
+            )
+        is_text = isinstance(value, str) and (
+            value.isprintable() or (value == "\t" and r"\t" in self.pattern)
+        )
+        if not is_text or not (
+            value in self.choices if self.choices else re.fullmatch(self.pattern, str(value))
+        ):
+            return reading.wrong(
+                where, value, in_sentence([*map(shown, self.choices)], "or") or self.words
+            )
         if self.declares:
             reading.declared[self.declares].append((where, str(value)))
         if self.refers_to:
@@ -204,10 +216,18 @@ class Whole(Frozen, Kind):
 
     @property
     def words(self) -> str:  # type: ignore[override]
-        return f"a whole number from {self.low} to {self.high}" if self.low < self.high else str(self.low)
+        return (
+            f"a whole number from {self.low} to {self.high}"
+            if self.low < self.high
+            else str(self.low)
+        )
 
     def read(self, value: object, where: str, reading: Reading) -> Any:
-        if isinstance(value, int) and not isinstance(value, bool) and self.low <= value <= self.high:
+        if (
+            isinstance(value, int)
+            and not isinstance(value, bool)
+            and self.low <= value <= self.high
+        ):
             return value
         return reading.wrong(where, value, self.words, _without_quotes(value))
 
@@ -225,7 +245,9 @@ class Number(Frozen, Kind):
         number = number_of(value, texts=reading.numbers_as_texts)
         if number is None:
             advice = "" if reading.numbers_as_texts else _without_quotes(value)
-            return reading.wrong(where, value, f"{self.words}, with at most {MOST_DIGITS} digits", advice)
+            return reading.wrong(
+                where, value, f"{self.words}, with at most {MOST_DIGITS} digits", advice
+            )
         too_low = (self.above is not None and number <= self.above) or number < (self.at_least or 0)
         if too_low or (self.below is not None and number >= self.below):
             return reading.wrong(where, value, self.words, self.advice)
@@ -258,7 +280,11 @@ class Value(Frozen, Kind):
             return "true" if value else "false"
         if isinstance(value, int) and abs(value) < 10**MOST_DIGITS:
             return str(value)
-        return value if isinstance(value, str) and value.isprintable() else reading.wrong(where, value, self.words)
+        return (
+            value
+            if isinstance(value, str) and value.isprintable()
+            else reading.wrong(where, value, self.words)
+        )
 
 
 class ListOf(Frozen, Kind):
@@ -277,7 +303,9 @@ class ListOf(Frozen, Kind):
             return None if one is None else (one,)
         if not isinstance(value, list) or not (value or self.may_be_empty):
             return reading.wrong(
-                where, value, self.words if self.may_be_empty else f"{self.words} with at least one value"
+                where,
+                value,
+                self.words if self.may_be_empty else f"{self.words} with at least one value",
             )
         items = [self.of.read(item, place, reading) for place, item in numbered(where, value)]
         for problem in given_twice(numbered(where, items)) if self.distinct else ():
@@ -317,7 +345,9 @@ class MapOf(Frozen, Kind):
         return tuple(found.values()) if isinstance(self.of, Table) else found
 
     def written(self, value: Any) -> Any:
-        items = [(each.name, each) for each in value] if isinstance(self.of, Table) else value.items()
+        items = (
+            [(each.name, each) for each in value] if isinstance(self.of, Table) else value.items()
+        )
         return {name: self.of.written(each) for name, each in items}
 
 
@@ -346,7 +376,13 @@ class Table(Frozen, Kind):
 
     @property
     def blank(self) -> Any:
-        return self.makes(**{key.fills: key.kind.blank for key in self.keys if key.default is NO_DEFAULT and key.fills})
+        return self.makes(
+            **{
+                key.fills: key.kind.blank
+                for key in self.keys
+                if key.default is NO_DEFAULT and key.fills
+            }
+        )
 
     def read(self, value: object, where: str, reading: Reading, **named: str) -> Any:
         if not isinstance(value, Mapping):

@@ -53,7 +53,9 @@ def is_specification(parameters: Path) -> bool:
 def read_specification(parameters: Path) -> Checked[Specification]:
     """The specification of a parameters folder, and every finding about it."""
     specification, findings = read_sound_parts(parameters)
-    return Checked(None if any(finding.is_error for finding in findings) else specification, findings)
+    return Checked(
+        None if any(finding.is_error for finding in findings) else specification, findings
+    )
 
 
 def read_sound_parts(parameters: Path) -> tuple[Specification | None, tuple[Finding, ...]]:
@@ -63,14 +65,23 @@ def read_sound_parts(parameters: Path) -> tuple[Specification | None, tuple[Find
     if keys is None:
         return None, findings.findings
     if (parameters / _BUREAUS_FILE).exists():
-        findings.error("", f"{_BUREAUS_FILE} lies beside it. A folder has one of them: remove the other.")
+        findings.error(
+            "", f"{_BUREAUS_FILE} lies beside it. A folder has one of them: remove the other."
+        )
     if (parameters / ABOUT_FILE).exists():
-        findings.error("", f"{ABOUT_FILE} lies beside it, and is for {_BUREAUS_FILE}. Write its keys here, in [about].")
+        findings.error(
+            "",
+            f"{ABOUT_FILE} lies beside it, and is for {_BUREAUS_FILE}. Write its keys here, in [about].",
+        )
     lacks: tuple[str, ...] = () if _add_privacy(parameters, keys, findings) else (_PRIVACY,)
     lacks += () if _LIKE not in keys or _add_inherited(parameters, keys, findings) else INHERITED
     specification = _specification(keys, Reading(findings), lacks)
     # lists can be read whatever field of the records holds their ids and codes
-    hard = (each for each in findings.findings if each.is_error and "is not a field." not in each.message)
+    hard = (
+        each
+        for each in findings.findings
+        if each.is_error and "is not a field." not in each.message
+    )
     wrong = {finding.where.partition(".")[0] for finding in hard}
     wrong |= {"groups"} if "classifications" in wrong else set()
     blank = {name: getattr(SPECIFICATION.blank, name) for name in INHERITED if name in wrong}
@@ -96,15 +107,21 @@ def public_file(folder: Path, name: str, where: str, findings: FindingsOf) -> Pa
         return None
     path = folder / name
     if resolved(path).parent != resolved(folder):
-        findings.error(where, f"{name} is a link that leads out of the folder. Copy the file there.")
+        findings.error(
+            where, f"{name} is a link that leads out of the folder. Copy the file there."
+        )
     elif not path.is_file():
-        findings.error(where, f"{path} {'is a directory, not a file' if path.is_dir() else 'does not exist'}.")
+        findings.error(
+            where, f"{path} {'is a directory, not a file' if path.is_dir() else 'does not exist'}."
+        )
     else:
         return path
     return None
 
 
-def _specification(keys: Mapping[str, object], reading: Reading, lacks: tuple[str, ...] = ()) -> Specification:
+def _specification(
+    keys: Mapping[str, object], reading: Reading, lacks: tuple[str, ...] = ()
+) -> Specification:
     """The specification, and findings in the order of its keys, but none about sections that could not be inherited."""
     findings, own = reading.findings, FindingsOf(reading.findings.file)
     reading = Reading(own, reading.numbers_as_texts)
@@ -148,9 +165,13 @@ def _completed(spec: Specification) -> Specification:
     )  # fmt: skip
     lists = {COMMON: ListOfGroups(COMMON)}
     for listed in spec.groups.lists:
-        lists[listed.name] = replace(listed, areas=None) if listed.areas == (EVERYWHERE,) else listed
+        lists[listed.name] = (
+            replace(listed, areas=None) if listed.areas == (EVERYWHERE,) else listed
+        )
     families = tuple(family.name for family in spec.tables)
-    choices = (each if each.tables else replace(each, tables=families) for each in spec.privacy.levels)
+    choices = (
+        each if each.tables else replace(each, tables=families) for each in spec.privacy.levels
+    )
     return replace(
         spec,
         classifications=tuple(codes),
@@ -216,7 +237,9 @@ def _read_section(parameters: Path, file: str, section: str, findings: FindingsO
         findings.error(section, f"missing. {file} holds the table [{section}] and nothing else.")
     for key in given or {}:
         if key != section:
-            findings.error(key, f"unknown key. {file} holds the table [{section}] and nothing else.")
+            findings.error(
+                key, f"unknown key. {file} holds the table [{section}] and nothing else."
+            )
     return None if given is None else given.get(section)
 
 
@@ -230,10 +253,15 @@ def _add_inherited(parameters: Path, keys: dict[str, Any], findings: _FindingsOf
     of_file = FindingsOf(like)
     given = _keys_at(parameters / like, of_file)
     if given is not None and _LIKE in given:
-        of_file.error(_LIKE, f"{SPECIFICATION_FILE} is like this file, which is like another. Name that one there.")
+        of_file.error(
+            _LIKE,
+            f"{SPECIFICATION_FILE} is like this file, which is like another. Name that one there.",
+        )
     for section in INHERITED:
         if section in keys:
-            findings.error(section, f"also taken from {like}. Leave it out here, or leave out `like`.")
+            findings.error(
+                section, f"also taken from {like}. Leave it out here, or leave out `like`."
+            )
         elif given is not None and section in given:
             keys[section] = given[section]
             findings.file_of[section] = like
@@ -252,7 +280,13 @@ def _why_not_like(parameters: Path, like: object) -> str | None:
     beside = parts[1:] if parts[0] == ".." and len(parts) == 3 else parts
     real, folder = resolved(parameters / str(like)), resolved(parameters)
     is_near = real.is_relative_to(folder) or real.parent.parent == folder.parent
-    if "\\" in str(like) or ".." in beside or parts[0] == "/" or parts[-1] != SPECIFICATION_FILE or not is_near:
+    if (
+        "\\" in str(like)
+        or ".." in beside
+        or parts[0] == "/"
+        or parts[-1] != SPECIFICATION_FILE
+        or not is_near
+    ):
         return advice
     if real == resolved(parameters / SPECIFICATION_FILE):
         return f"it is this file. {advice}"

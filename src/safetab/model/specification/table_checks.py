@@ -8,7 +8,14 @@ from itertools import pairwise, product
 from math import prod
 
 from safetab.model.specification.kinds import Problem, given_twice, inside, numbered, shown, unknown
-from safetab.model.specification.values import Choice, Family, Privacy, RecordField, Specification, TableShape
+from safetab.model.specification.values import (
+    Choice,
+    Family,
+    Privacy,
+    RecordField,
+    Specification,
+    TableShape,
+)
 
 MOST_FAMILIES = 16
 MOST_SHAPES = 16
@@ -38,10 +45,19 @@ def problems_of_tables(
         if len(family.shapes) > MOST_SHAPES:
             yield f"{where}.shapes", f"{len(family.shapes)} shapes; {MOST_SHAPES} are the most."
         has_lines = bool(family.of or family.lines)
-        if not has_lines and ((family.shapes[:1] and family.shapes[0].by) or f"{where}.shapes[1].breaks" in tables):
-            yield f"{where}.shapes[1]", "the first shape is the lone total. Leave out `by` and `breaks`."
+        if not has_lines and (
+            (family.shapes[:1] and family.shapes[0].by) or f"{where}.shapes[1].breaks" in tables
+        ):
+            yield (
+                f"{where}.shapes[1]",
+                "the first shape is the lone total. Leave out `by` and `breaks`.",
+            )
         yield from (_of_lines if has_lines else _of_crossings)(where, family, attributes)
-        used |= {family.of or ""} if has_lines else {name for shape in family.shapes for name in shape.by}
+        used |= (
+            {family.of or ""}
+            if has_lines
+            else {name for shape in family.shapes for name in shape.by}
+        )
     sizes = [len(_values_of(attributes[name])) for name in used & attributes.keys()]
     values = prod(size for size in sizes if 0 < size <= MOST_VALUES)
     if values > MOST_VALUES:
@@ -65,16 +81,25 @@ def _of_crossings(where: str, family: Family, attributes: _Attributes) -> Iterat
         if shape.lines:
             yield f"{place}.lines", "the family has no lines: it needs `of` and `lines` for them."
         elif number > 0 and not shape.by:
-            yield f"{place}.by", 'missing. Only the first shape is the total; write, say, by = ["age"].'
+            yield (
+                f"{place}.by",
+                'missing. Only the first shape is the total; write, say, by = ["age"].',
+            )
         for name in shape.breaks if {*shape.by} <= attributes.keys() else ():
             yield from unknown(inside(f"{place}.breaks", name), name, shape.by, "attribute of `by`")
         cells = 1
         for each, name in numbered(f"{place}.by", shape.by):
             problems = list(_without_values(each, name, attributes))
             if name in attributes and not problems:
-                problems = list(_of_breaks(inside(f"{place}.breaks", name), attributes[name], shape.breaks.get(name)))
+                problems = list(
+                    _of_breaks(
+                        inside(f"{place}.breaks", name), attributes[name], shape.breaks.get(name)
+                    )
+                )
                 values = _values_of(attributes[name])
-                cells *= len(shape.breaks.get(name, [0])) if isinstance(values, range) else len(values)
+                cells *= (
+                    len(shape.breaks.get(name, [0])) if isinstance(values, range) else len(values)
+                )
             yield from problems
         if cells > MOST_CELLS:
             yield place, f"{cells} cells; {MOST_CELLS} are the most. Use fewer or wider parts."
@@ -118,22 +143,32 @@ def _of_lines(where: str, family: Family, attributes: _Attributes) -> Iterator[P
         for each, value in numbered(f"{place}.values", line.values):
             yield from unknown(each, value, values, f"value of {family.of}")
     if set(family.lines[0].values or values) != set(values):
-        yield f"{where}.lines[1].values", "the first line must be the set of all values of the attribute."
+        yield (
+            f"{where}.lines[1].values",
+            "the first line must be the set of all values of the attribute.",
+        )
     sets = {line.label: set(line.values) for line in family.lines if line.label and line.values}
     for number, (place, shape) in enumerate(numbered(f"{where}.shapes", family.shapes)):
         yield from _of_shape(place, shape, list(sets), is_first=number == 0)
         if set(shape.lines) <= sets.keys():
-            yield from _of_runs(f"{place}.lines", {label: sets[label] for label in shape.lines}, values)
+            yield from _of_runs(
+                f"{place}.lines", {label: sets[label] for label in shape.lines}, values
+            )
 
 
-def _of_shape(where: str, shape: TableShape, lines: Sequence[str], *, is_first: bool) -> Iterator[Problem]:
+def _of_shape(
+    where: str, shape: TableShape, lines: Sequence[str], *, is_first: bool
+) -> Iterator[Problem]:
     """What is wrong with the labels of a shape of lines."""
     if shape.by or shape.breaks:
         yield where, "a family of lines has shapes of lines. Leave out `by` and `breaks`."
     for place, label in numbered(f"{where}.lines", shape.lines):
         yield from unknown(place, label, lines, "line")
     if is_first and shape.lines != tuple(lines[:1]):
-        yield f"{where}.lines", "the first shape is the lone total: it has the first line and no other."
+        yield (
+            f"{where}.lines",
+            "the first shape is the lone total: it has the first line and no other.",
+        )
     elif shape.lines[:1] != tuple(lines[:1]):
         yield f"{where}.lines", "the first line of a shape must be the first line of the family."
 
@@ -151,7 +186,9 @@ def _of_runs(where: str, lines: Mapping[str, set[str]], values: Sequence[str]) -
             return
     for label, line in lines.items():
         run = [number for number, cell in enumerate(cells) if cell & line]
-        if set().union(*(cells[number] for number in run)) != line or run[-1] - run[0] + 1 != len(run):
+        if set().union(*(cells[number] for number in run)) != line or run[-1] - run[0] + 1 != len(
+            run
+        ):
             problem = f"{shown(label)} is not a run of neighbouring cells."
             yield where, f"{problem} Change the order of the lines, or leave the line out."
 
@@ -162,14 +199,21 @@ def problems_of_privacy(spec: Specification) -> Iterator[Problem]:
     if privacy.selector == _TOTAL and privacy.stage_1 is None:
         yield "privacy.stage_1", 'missing. Selector "stage 1" needs it, for example stage_1 = 0.1.'
     goes_with = {"stage_1": _TOTAL, "suppress": _TOTAL, "totals": _OTHERS}
-    given = {"stage_1": privacy.stage_1, "suppress": privacy.suppress_areas, "totals": privacy.totals}
+    given = {
+        "stage_1": privacy.stage_1,
+        "suppress": privacy.suppress_areas,
+        "totals": privacy.totals,
+    }
     for key, selector in goes_with.items():
         if given[key] and privacy.selector not in {selector, None}:
             yield f"privacy.{key}", f"only for selector {shown(selector)}. Delete it."
     for codes in spec.classifications:
         most = privacy.use.get(codes.name, 0)
         if codes.columns and most > len(codes.columns):
-            yield inside("privacy.use", codes.name), f"{most} is more than its {len(codes.columns)} columns."
+            yield (
+                inside("privacy.use", codes.name),
+                f"{most} is more than its {len(codes.columns)} columns.",
+            )
     yield from _of_choices(privacy, {each.name: each for each in spec.tables if each.name})
     tabulated = {area for choice in privacy.levels if choice.groups for area in choice.areas}
     for where, one in numbered("areas.passes", spec.areas.passes):
@@ -198,7 +242,9 @@ def _of_thresholds(
     for name in choice.tables or families:
         finer = len(families[name].shapes) - 1 if name in families else -1
         if finer >= 0 and given != finer and not (selector == "none" and not given):
-            problem = f"{given} {'threshold' if given == 1 else 'thresholds'} given, {finer} needed:"
+            problem = (
+                f"{given} {'threshold' if given == 1 else 'thresholds'} given, {finer} needed:"
+            )
             yield where, f"{problem} one for each table of {name} after the total, in rising order."
     if any(second < first for first, second in pairwise(choice.thresholds)):
         yield where, f"{', '.join(map(str, choice.thresholds))} are not in rising order."

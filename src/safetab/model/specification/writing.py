@@ -36,7 +36,11 @@ def privacy_text(privacy: Privacy) -> str:
     levels = keys.pop("levels")
     lines = ["[privacy]", *(f"{key} = {_toml(key, value)}" for key, value in keys.items())]
     for level in levels:
-        lines += ["", "[[privacy.levels]]", *(f"{key} = {_toml(key, value)}" for key, value in level.items())]
+        lines += [
+            "",
+            "[[privacy.levels]]",
+            *(f"{key} = {_toml(key, value)}" for key, value in level.items()),
+        ]
     return "\n".join(lines) + "\n"
 
 
@@ -44,7 +48,9 @@ def _toml(key: str, value: object) -> str:
     """A value of `privacy` in TOML, which spells names and lists of them as JSON does."""
     match value:
         case Mapping():
-            inner = (f"{json.dumps(name)} = {_toml(str(name), each)}" for name, each in value.items())
+            inner = (
+                f"{json.dumps(name)} = {_toml(str(name), each)}" for name, each in value.items()
+            )
             return f"{{ {', '.join(inner)} }}"
         case float():
             return f"{Decimal(repr(value)):f}"

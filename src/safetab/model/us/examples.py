@@ -11,7 +11,9 @@ FORMS = "tidy: a file for each level, all columns; census: a file for each table
 AREA = 'Such as "Providence County, RI", 44007, nation; or a level.'
 AREA_NAME = 'Name or id, e.g. "Providence County, RI" or 44007.'
 _FIRST_OPTIONS = ("place", "county", "state", "tract", "aiannh")
-AREA_OPTIONS = tuple(dict.fromkeys([*_FIRST_OPTIONS, *(kind.name for kind in US.kinds if not kind.is_whole)]))
+AREA_OPTIONS = tuple(
+    dict.fromkeys([*_FIRST_OPTIONS, *(kind.name for kind in US.kinds if not kind.is_whole)])
+)
 """Kinds of area, in the order of help."""
 WHOLE_OPTION = "nation"
 KIND_OF_AREA = "county"

@@ -36,5 +36,7 @@ LAST_KEYS: dict[str, object] = {
 
 def group_sizes() -> Mapping[str, Any]:
     """The sizes of groups that `tools/reproduction/group_sizes.py` counted in a synthetic census, by level."""
-    counted: Mapping[str, Any] = json.loads(Path(__file__).with_name("group_sizes.json").read_text("utf-8"))
+    counted: Mapping[str, Any] = json.loads(
+        Path(__file__).with_name("group_sizes.json").read_text("utf-8")
+    )
     return counted

@@ -9,7 +9,9 @@ from safetab.foundation.files import package_data
 PUERTO_RICO_STATE = "72"
 _STATES = package_data("safetab.model.us", "states.toml")
 
-STATE_NAMES = MappingProxyType({code: (name, abbreviation) for code, (abbreviation, name, *_) in _STATES.items()})
+STATE_NAMES = MappingProxyType(
+    {code: (name, abbreviation) for code, (abbreviation, name, *_) in _STATES.items()}
+)
 """(name, abbreviation) by the two digits of a state's id."""
 
 TILES = tuple((code, abbreviation, *tile) for code, (abbreviation, _, *tile) in _STATES.items())

@@ -73,7 +73,9 @@ RACE_IN_COMBINATION = GroupKind(
     ("combination", "in combination", "in any combination"),
     ("alone or in any combination", "alone or in combination", "in any combination", "in combination", "combination"),
 )  # fmt: skip
-ETHNICITY_KIND = GroupKind("ethnicity", "Ethnicity", ETHNICITY, Members.ANY, ("ethnicity",), ("ethnicity",))
+ETHNICITY_KIND = GroupKind(
+    "ethnicity", "Ethnicity", ETHNICITY, Members.ANY, ("ethnicity",), ("ethnicity",)
+)
 
 COMMON = GroupList("common", _KINDS)
 TOTAL_ONLY = GroupList(
@@ -145,7 +147,8 @@ US = Census(
         only_above_any="an Alone group is withheld if it is above the same number of its partner, the group Alone or in"
         " Any Combination of the same codes",
     ),
-    pass_of_part=dict.fromkeys(map(int, US_STATES), US_PASS.name) | {int(PUERTO_RICO_STATE): PR_PASS.name},
+    pass_of_part=dict.fromkeys(map(int, US_STATES), US_PASS.name)
+    | {int(PUERTO_RICO_STATE): PR_PASS.name},
     parts_elsewhere=frozenset(map(int, ISLAND_AREAS)),
     spelling=Spelling(
         whole_names=NATION.words,
@@ -160,7 +163,10 @@ US = Census(
     boundary_files=BoundaryFiles(
         id_columns=("GEOID", "GEO_ID", "GEOIDFQ", "AFFGEOID"),
         column_end="(10|20)$",  # as in GEOID20 and STATEFP20 of census files
-        id_forms=("(?:.*US)?(.*)", r"(?:.*US)?(\d{4})[RT]"),  # a long id; a reservation, or its trust land
+        id_forms=(
+            "(?:.*US)?(.*)",
+            r"(?:.*US)?(\d{4})[RT]",
+        ),  # a long id; a reservation, or its trust land
         example="44007",
         shipped="us",
         insets=(("02", 0, 470, 240, 165), ("15", 262, 545, 105, 90), ("72", 890, 580, 110, 50)),

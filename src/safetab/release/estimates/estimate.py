@@ -95,7 +95,9 @@ class Estimate(_Operators, NoisyNumber, ProductTabular):
     def __str__(self) -> str:
         lines = [f"{self.what}: {with_interval(self)}"]
         if self.published is not None and self.published != self.exact_value:
-            lines.append(f"  shown in the release as {self.published:,}, with negative parts raised to 0")
+            lines.append(
+                f"  shown in the release as {self.published:,}, with negative parts raised to 0"
+            )
         if self.combined is not None:
             lines.append(f"  combined with all that was measured: {with_interval(self.combined)}")
             lines += [f"    {note}" for note in self.combined.notes]
@@ -123,7 +125,9 @@ class Estimate(_Operators, NoisyNumber, ProductTabular):
         counted: dict[str, object] = dict.fromkeys([*GROUP_COLUMNS[1:], *labels])
         if len(self.counted) == 1:
             only = self.counted[0]
-            counted = _group_cells(only.entity, only.group) | dict(zip(labels, only.line.labels, strict=True))
+            counted = _group_cells(only.entity, only.group) | dict(
+                zip(labels, only.line.labels, strict=True)
+            )
         return [
             {
                 "what": self.what,
@@ -134,8 +138,12 @@ class Estimate(_Operators, NoisyNumber, ProductTabular):
                 "interval_low": float(low),
                 "interval_high": float(high),
                 "variance": self.variance,
-                "combined_total": None if self.combined is None else float(self.combined.exact_value),
-                "combined_margin_of_error": None if self.combined is None else float(self.combined.margin_of_error),
+                "combined_total": None
+                if self.combined is None
+                else float(self.combined.exact_value),
+                "combined_margin_of_error": None
+                if self.combined is None
+                else float(self.combined.margin_of_error),
                 "notes": "; ".join(self._all_notes) or None,
             }
         ]
@@ -218,7 +226,11 @@ class Difference(_Division, NoisyNumber):
 
     def __radd__(self, other: object) -> Difference:
         """Support Python's `sum`, which starts with 0."""
-        return self if isinstance(other, int) and other == 0 else Difference(_added(other, self.a), self.b)
+        return (
+            self
+            if isinstance(other, int) and other == 0
+            else Difference(_added(other, self.a), self.b)
+        )
 
     def __rsub__(self, other: object) -> Difference:
         return -self + other
@@ -269,7 +281,9 @@ class Difference(_Division, NoisyNumber):
         sentences = []
         if self.chance_of_noise_alone is not None:
             often = chance_in_words(self.chance_of_noise_alone)
-            sentences.append(f"How often noise makes equal true numbers differ by this much or more: {often}.")
+            sentences.append(
+                f"How often noise makes equal true numbers differ by this much or more: {often}."
+            )
         if self.holds_confidence:
             low, high = self.interval
             verdict = "not ruled out" if low <= 0 <= high else "ruled out"
@@ -279,12 +293,20 @@ class Difference(_Division, NoisyNumber):
     def html_table(self) -> HtmlTable:
         numbers = {self.a.what: self.a, f"minus {self.b.what}": self.b, "the difference": self}
         rows = [[name, *cells_of(number)] for name, number in numbers.items()]
-        return HtmlTable("The difference of two numbers", heads_of(self.confidence), rows, self._sentences())
+        return HtmlTable(
+            "The difference of two numbers", heads_of(self.confidence), rows, self._sentences()
+        )
 
     def plot(self) -> Any:
         """A chart of both numbers and their difference, with intervals. Needs Altair."""
-        rows = [bar_of(self.a.what, self.a), bar_of(self.b.what, self.b), bar_of("the difference", self)]
-        return intervals_chart(rows, "The difference of two numbers", interval_words(self.confidence), with_zero=True)
+        rows = [
+            bar_of(self.a.what, self.a),
+            bar_of(self.b.what, self.b),
+            bar_of("the difference", self),
+        ]
+        return intervals_chart(
+            rows, "The difference of two numbers", interval_words(self.confidence), with_zero=True
+        )
 
     def rows(self) -> list[dict[str, object]]:
         """One row with the difference, its interval and what noise alone explains."""
@@ -334,7 +356,9 @@ def _refusal(what: str, message: str) -> InvalidInput:
     return InvalidInput([Finding(Severity.ERROR, "the release", what, message)])
 
 
-def sum_of_estimates(parts: Sequence[Estimate], what: str, absent: tuple[Absence, ...] = ()) -> Estimate:
+def sum_of_estimates(
+    parts: Sequence[Estimate], what: str, absent: tuple[Absence, ...] = ()
+) -> Estimate:
     """The sum with its exact noise, whatever the parts share, and beside it the combined totals' sum.
 
     Its notes say who is counted more than once and who is missing.
@@ -372,7 +396,9 @@ def _combined(parts: Sequence[Estimate], what: str) -> Estimate | None:
         return None
     best = [part.combined or part for part in parts]
     near = sum(bool(part.combined and part.combined.notes) for part in parts)
-    note = f"{near:,} of them are near a threshold between tables, and less sure than their noise says"
+    note = (
+        f"{near:,} of them are near a threshold between tables, and less sure than their noise says"
+    )
     answer = _plain_sum(best, f"{what}, combined", (note,) if near else ())
     return replace(answer, holds_confidence=not near)
 
@@ -395,4 +421,6 @@ def _at_most(absences: Sequence[Absence]) -> str:
     if len(limits) < len(absences):
         return ""
     often = percent(absences[0].confidence)
-    return f" (with more than {max(limits):,} people each would be shown {often} of the time or more)"
+    return (
+        f" (with more than {max(limits):,} people each would be shown {often} of the time or more)"
+    )

@@ -69,20 +69,29 @@ class NumberRows:
         self._file = cache(self._file_of)
         self._batch = lru_cache(maxsize=_BATCHES_KEPT)(_batch)
 
-    def of_group(self, entity: Entity, group: CharacteristicIteration, family: TableFamily) -> list[Row]:
+    def of_group(
+        self, entity: Entity, group: CharacteristicIteration, family: TableFamily
+    ) -> list[Row]:
         """All lines of one group in a family; empty if the group is absent."""
         file = self._file(PopulationGroupLevel(entity.geography, group.level), family)
         conditions = {"region_id": [entity.region_id], "iteration_code": [group.code]}
         return [] if file is None else self._found(file, conditions)
 
     def totals(
-        self, level: PopulationGroupLevel, region_ids: _Texts, codes: _Texts | None, family: TableFamily
+        self,
+        level: PopulationGroupLevel,
+        region_ids: _Texts,
+        codes: _Texts | None,
+        family: TableFamily,
     ) -> list[Row]:
         """The totals of some entities and iterations, sorted by region and iteration."""
         file = self._file(level, family)
         if file is None:
             return []
-        conditions: dict[str, _Texts] = {"table_id": self._product.total_table_ids, "region_id": region_ids}
+        conditions: dict[str, _Texts] = {
+            "table_id": self._product.total_table_ids,
+            "region_id": region_ids,
+        }
         conditions |= {} if codes is None else {"iteration_code": codes}
         return [row for row in self._found(file, conditions) if row["line"] == TOTAL_LINE]
 
@@ -109,9 +118,15 @@ class NumberRows:
 
     def _file_of(self, level: PopulationGroupLevel, family: TableFamily) -> NumbersReader | None:
         number = self._folder.universe.number_of_level.get((family, level))
-        return None if number is None else self._folder.open_numbers(self._folder.universe.levels[number])
+        return (
+            None
+            if number is None
+            else self._folder.open_numbers(self._folder.universe.levels[number])
+        )
 
-    def measured(self, row: Row, geography: AreaLevel, iteration: CharacteristicIteration) -> Measured:
+    def measured(
+        self, row: Row, geography: AreaLevel, iteration: CharacteristicIteration
+    ) -> Measured:
         """Whose noise the number of a row has: its own group's, or the donor's if it is a copy."""
         donor = row["donor_geography_level"]
         origin = geography if donor is None else self._census.area_level(donor)
@@ -162,14 +177,18 @@ class GroupNumbers:
         self._rows = NumberRows(folder)
         self.release = self._rows.release
         self._at_most = cache(
-            lambda *level: most_if_suppressed(self._universe.level_of(*level).design, self._confidence)
+            lambda *level: most_if_suppressed(
+                self._universe.level_of(*level).design, self._confidence
+            )
         )
 
     def total(self, entity: Entity, group: CharacteristicIteration) -> Answer:
         """The total of a group in an area, or its absence."""
         return self.totals_of_group([entity], group)[0]
 
-    def table(self, entity: Entity, group: CharacteristicIteration, family: TableFamily) -> GroupTable | Absence:
+    def table(
+        self, entity: Entity, group: CharacteristicIteration, family: TableFamily
+    ) -> GroupTable | Absence:
         """The table of a group in an area, or its absence."""
         rows = self._rows.of_group(entity, group, family)
         if not rows:
@@ -205,11 +224,15 @@ class GroupNumbers:
         for line in table.lines:
             own_line = Guess(line.exact_value, line.form)
             guess = adjusted(own_line, line.counted[0].line.cells, own, other, is_first=is_first)
-            better = replace(line, exact_value=guess.value, form=guess.form, published=None, combined=None)
+            better = replace(
+                line, exact_value=guess.value, form=guess.form, published=None, combined=None
+            )
             lines.append(replace(better, what=f"{line.what}, adjusted"))
         return replace(table, lines=tuple(lines))
 
-    def _measurement(self, entity: Entity, group: CharacteristicIteration, family: TableFamily) -> Measurement | None:
+    def _measurement(
+        self, entity: Entity, group: CharacteristicIteration, family: TableFamily
+    ) -> Measurement | None:
         """The total of a family's table as measured, or None if the table is absent or withheld."""
         level = PopulationGroupLevel(entity.geography, group.level)
         for row in self._rows.totals(level, [entity.region_id], [group.code], family):
@@ -220,7 +243,9 @@ class GroupNumbers:
                 return Measurement(total, cells, float(measured.noise.variance().mid()))
         return None
 
-    def totals_of_group(self, entities: Sequence[Entity], group: CharacteristicIteration) -> list[Answer]:
+    def totals_of_group(
+        self, entities: Sequence[Entity], group: CharacteristicIteration
+    ) -> list[Answer]:
         """The answer for each of some entities of one level."""
         level = PopulationGroupLevel(entities[0].geography, group.level)
         rows = self._totals(level, [entity.region_id for entity in entities], [group.code])
@@ -228,38 +253,58 @@ class GroupNumbers:
         answers: list[Answer] = []
         for entity in entities:
             row = by_region.get(entity.region_id)
-            answers.append(self._absence(entity, group) if row is None else self._answer(row, entity, group))
+            answers.append(
+                self._absence(entity, group) if row is None else self._answer(row, entity, group)
+            )
         return answers
 
     def totals_of_area(
         self, entity: Entity, iterations: GroupLevel, groups: Mapping[str, CharacteristicIteration]
     ) -> list[Answer]:
         """All published totals of some groups in an entity at an iteration level."""
-        rows = self._totals(PopulationGroupLevel(entity.geography, iterations), [entity.region_id], None)
+        rows = self._totals(
+            PopulationGroupLevel(entity.geography, iterations), [entity.region_id], None
+        )
         wanted = [(row, groups.get(row["iteration_code"])) for row in rows]
         return [self._answer(row, entity, group) for row, group in wanted if group is not None]
 
-    def _totals(self, level: PopulationGroupLevel, region_ids: Sequence[str], codes: Sequence[str] | None) -> list[Row]:
+    def _totals(
+        self, level: PopulationGroupLevel, region_ids: Sequence[str], codes: Sequence[str] | None
+    ) -> list[Row]:
         """One row for each group with a total, from the first family that shows it."""
         found: dict[tuple[str, str], Row] = {}
         for family in self._product.families:
             for row in self._rows.totals(level, region_ids, codes, family):
                 key = row["region_id"], row["iteration_code"]
-                if key not in found or (found[key]["status"] == WITHHELD and row["status"] != WITHHELD):
+                if key not in found or (
+                    found[key]["status"] == WITHHELD and row["status"] != WITHHELD
+                ):
                     found[key] = row
-        return [found[key] for key in sorted(found)] if self._product.has_several_families else [*found.values()]
+        return (
+            [found[key] for key in sorted(found)]
+            if self._product.has_several_families
+            else [*found.values()]
+        )
 
     def _answer(self, row: Row, entity: Entity, group: CharacteristicIteration) -> Answer:
         """The number of a row as an estimate, or its absence if it was withheld."""
         if row["status"] == WITHHELD:
             reason = withheld_because(row["rule"])
-            return Absence(entity, group, WITHHELD, reason, confidence=self._confidence, product=self._product)
+            return Absence(
+                entity, group, WITHHELD, reason, confidence=self._confidence, product=self._product
+            )
         measured = self._rows.measured(row, entity.geography, group)
         counted = Counted(entity, group, self._rows.line_of(row))
         own = Guess(Fraction(row["unclamped_count"]), self._form(row, group, measured))
         better = self._better(row, own, counted, measured) if counted.line.is_total else None
-        near = () if better is None else _threshold_notes(better, is_near=self._is_near(row, group, measured))
-        answer = self._estimate(own, counted, counted.what, _notes(row, self._universe.census.words.smallest_areas))
+        near = (
+            ()
+            if better is None
+            else _threshold_notes(better, is_near=self._is_near(row, group, measured))
+        )
+        answer = self._estimate(
+            own, counted, counted.what, _notes(row, self._universe.census.words.smallest_areas)
+        )
         if better is not None:
             improved = self._estimate(better, counted, f"{counted.what}, combined", near)
             answer = replace(answer, combined=replace(improved, holds_confidence=not near))
@@ -267,7 +312,9 @@ class GroupNumbers:
             answer = replace(answer, notes=(*answer.notes, SELECTION_NOTE))
         return replace(answer, published=row["count"])
 
-    def _estimate(self, guess: Guess, counted: Counted, what: str, notes: tuple[str, ...]) -> Estimate:
+    def _estimate(
+        self, guess: Guess, counted: Counted, what: str, notes: tuple[str, ...]
+    ) -> Estimate:
         return Estimate(
             what, guess.value, guess.form, self._confidence, (counted,), notes=notes,
             product=self._product, universe=self._universe,
@@ -279,7 +326,11 @@ class GroupNumbers:
         weights = {measured: tuple(int(cell in run) for cell in range(shape.cells))}
         design = self._level(measured.geography, group.level, row).design
         threshold = design.suppression_threshold
-        if threshold is None or shape is not design.family.total or measured.stage is not Stage.STAGE_2:
+        if (
+            threshold is None
+            or shape is not design.family.total
+            or measured.stage is not Stage.STAGE_2
+        ):
             return LinearForm(weights)
         return LinearForm(weights, {measured: Selected(row["unclamped_count"], threshold)})
 
@@ -289,24 +340,33 @@ class GroupNumbers:
             return False
         design = self._level(measured.geography, group.level, row).design
         near = _DEVIATIONS_NEAR * sqrt(float(design.noise(Stage.STAGE_1).variance().mid()))
-        return any(abs(row["stage_1_total"] - threshold) <= near for threshold in design.thresholds.totals)
+        return any(
+            abs(row["stage_1_total"] - threshold) <= near for threshold in design.thresholds.totals
+        )
 
     def _better(self, row: Row, own: Guess, counted: Counted, measured: Measured) -> Guess | None:
         """All independent guesses of the total combined. None if there is only one, or it was selected."""
-        guesses = self._guesses(row, own, counted.group, measured) + self._of_other_families(row, counted)
+        guesses = self._guesses(row, own, counted.group, measured) + self._of_other_families(
+            row, counted
+        )
         parts = parts_of_group(self._universe, counted.group, counted.entity.geography)
         whole = self._sum_of_parts(counted.entity, parts) if parts and guesses else None
         guesses += [] if whole is None else [whole]
         return combined(guesses) if len(guesses) > 1 else None
 
-    def _guesses(self, row: Row, own: Guess, group: CharacteristicIteration, measured: Measured) -> list[Guess]:
+    def _guesses(
+        self, row: Row, own: Guess, group: CharacteristicIteration, measured: Measured
+    ) -> list[Guess]:
         """The sum of cells and the stage-1 total; nothing if the total underwent suppression."""
         if own.form.selected:
             return []
         if measured.stage is Stage.TOTAL_ONLY or row["stage_1_total"] is None:
             return [own]
         near = int(self._is_near(row, group, measured))
-        return [own, Guess(Fraction(row["stage_1_total"]), self._rows.stage_1(measured, group), near)]
+        return [
+            own,
+            Guess(Fraction(row["stage_1_total"]), self._rows.stage_1(measured, group), near),
+        ]
 
     def _of_other_families(self, row: Row, counted: Counted) -> list[Guess]:
         """The same total as other tables of the product have it, with independent noise.
@@ -321,10 +381,17 @@ class GroupNumbers:
                 return []
             for other in rows:
                 measured = self._rows.measured(other, counted.entity.geography, counted.group)
-                guesses.append(Guess(Fraction(other["unclamped_count"]), self._form(other, counted.group, measured)))
+                guesses.append(
+                    Guess(
+                        Fraction(other["unclamped_count"]),
+                        self._form(other, counted.group, measured),
+                    )
+                )
         return guesses
 
-    def _sum_of_parts(self, entity: Entity, parts: Sequence[CharacteristicIteration]) -> Guess | None:
+    def _sum_of_parts(
+        self, entity: Entity, parts: Sequence[CharacteristicIteration]
+    ) -> Guess | None:
         """The sum of the best guesses for Detailed groups, or None if one of them can't be used."""
         level = PopulationGroupLevel(entity.geography, parts[0].level)
         totals = self._totals(level, [entity.region_id], [part.code for part in parts])
@@ -341,9 +408,13 @@ class GroupNumbers:
                 return None
             best.append(combined(guesses))
         value = sum((guess.value for guess in best), Fraction(0))
-        return Guess(value, sum_of_forms([guess.form for guess in best]), sum(guess.near for guess in best))
+        return Guess(
+            value, sum_of_forms([guess.form for guess in best]), sum(guess.near for guess in best)
+        )
 
-    def _absence(self, entity: Entity, group: CharacteristicIteration, family: TableFamily | None = None) -> Absence:
+    def _absence(
+        self, entity: Entity, group: CharacteristicIteration, family: TableFamily | None = None
+    ) -> Absence:
         """Why a group has no row of a family; of any, unless one is given."""
         place = entity.geography, group.level, family
         level = self._universe.level_of(*place) if group.level.is_tabulated else None
@@ -351,11 +422,15 @@ class GroupNumbers:
         status = NOT_TABULATED if why is not None else absent_status(self._product, self._origin)
         at_most = self._at_most(*place) if status == SUPPRESSED else None
         reason = reason_of(why, level, self._product, status)
-        return Absence(entity, group, status, reason, at_most, self._confidence, product=self._product)
+        return Absence(
+            entity, group, status, reason, at_most, self._confidence, product=self._product
+        )
 
     def _level(self, geography: AreaLevel, iterations: GroupLevel, row: Row) -> ReleaseLevel:
         """The level as measured for this row's table family."""
-        return self._universe.level_of(geography, iterations, self._product.family_of_label[row["table"]])
+        return self._universe.level_of(
+            geography, iterations, self._product.family_of_label[row["table"]]
+        )
 
 
 def _threshold_notes(better: Guess, *, is_near: bool) -> tuple[str, ...]:
@@ -363,7 +438,11 @@ def _threshold_notes(better: Guess, *, is_near: bool) -> tuple[str, ...]:
     if not better.near:
         return ()
     has = "has" if better.near == 1 else "have"
-    what = "its stage-1 total is" if is_near else f"{better.near:,} of the groups that it adds up {has} a stage-1 total"
+    what = (
+        "its stage-1 total is"
+        if is_near
+        else f"{better.near:,} of the groups that it adds up {has} a stage-1 total"
+    )
     return (
         f"{what} near a table threshold, so the combined total's margin may be too small; the published number is not"
         " affected",
@@ -379,5 +458,7 @@ def _notes(row: Row, smallest_areas: str) -> tuple[str, ...]:
         notes.append(f"copied from {donor}, {same}")
     if row.get(LEAST_MARGIN) is not None:
         ends = f"{row[LEAST_MARGIN]:,} to {row['unclamped_margin_of_error']:,}"
-        notes.append(f"the margin of error is {ends}: which table the group has is not known, so the greatest is taken")
+        notes.append(
+            f"the margin of error is {ends}: which table the group has is not known, so the greatest is taken"
+        )
     return tuple(notes)

@@ -17,7 +17,13 @@ from typing import NamedTuple
 import numpy as np
 
 from safetab.core.noise.noise_distribution import NoiseDistribution
-from safetab.core.noise.weighted_sum import TruncatedDraw, WeightedDraws, WeightedSum, sum_of_truncated, weighted_sum
+from safetab.core.noise.weighted_sum import (
+    TruncatedDraw,
+    WeightedDraws,
+    WeightedSum,
+    sum_of_truncated,
+    weighted_sum,
+)
 from safetab.core.privacy.calibration import Stage
 from safetab.model.census.area_levels import AreaLevel
 from safetab.model.census.groups import CharacteristicIteration
@@ -61,7 +67,9 @@ class LinearForm:
 
     def times(self, factor: Fraction | int) -> LinearForm:
         """The form of the number multiplied by a factor."""
-        scaled = {measured: tuple(factor * one for one in own) for measured, own in self.weights.items()}
+        scaled = {
+            measured: tuple(factor * one for one in own) for measured, own in self.weights.items()
+        }
         return LinearForm(scaled, self.selected)
 
     def minus(self, other: LinearForm) -> LinearForm:
@@ -83,12 +91,16 @@ class LinearForm:
     def selected_draws(self) -> tuple[tuple[Selected, NoiseDistribution, Fraction], ...]:
         """The draws that passed suppression, with their weights, except those that cancelled."""
         weights = {measured: Fraction(self.weights[measured][0]) for measured in self.selected}
-        return tuple((self.selected[key], key.noise, weight) for key, weight in weights.items() if weight)
+        return tuple(
+            (self.selected[key], key.noise, weight) for key, weight in weights.items() if weight
+        )
 
     @property
     def unselected(self) -> LinearForm:
         """The form without the draws that passed suppression."""
-        return LinearForm({key: own for key, own in self.weights.items() if key not in self.selected})
+        return LinearForm(
+            {key: own for key, own in self.weights.items() if key not in self.selected}
+        )
 
 
 def covariance(a: LinearForm, b: LinearForm) -> float:
@@ -106,12 +118,18 @@ def sum_of_forms(forms: Iterable[LinearForm]) -> LinearForm:
         selected |= form.selected
         for measured, own in form.weights.items():
             before = total.get(measured)
-            total[measured] = own if before is None else tuple(map(sum, zip(before, own, strict=True)))
+            total[measured] = (
+                own if before is None else tuple(map(sum, zip(before, own, strict=True)))
+            )
     return LinearForm(total, selected)
 
 
-_SIZES_SHARE = Fraction(1, 10)  # of the error: that a true size is not within the limits of its total
-_FAR_SHARE = Fraction(1, 1000)  # of the error: that a small group has a total far above its threshold
+_SIZES_SHARE = Fraction(
+    1, 10
+)  # of the error: that a true size is not within the limits of its total
+_FAR_SHARE = Fraction(
+    1, 1000
+)  # of the error: that a small group has a total far above its threshold
 _FLOAT_ERROR = 1e-8  # of the chances that are compared; docs/noise.md#selection-in-sums
 
 
@@ -125,10 +143,16 @@ class Interval:
 
     def clipped(self, least: Fraction | None) -> Interval:
         """The interval with no end below `least`."""
-        return self if least is None else replace(self, low=max(self.low, least), high=max(self.high, least))
+        return (
+            self
+            if least is None
+            else replace(self, low=max(self.low, least), high=max(self.high, least))
+        )
 
 
-def interval_of(value: Fraction, form: LinearForm, confidence: Fraction, least: Fraction | None = None) -> Interval:
+def interval_of(
+    value: Fraction, form: LinearForm, confidence: Fraction, least: Fraction | None = None
+) -> Interval:
     """An interval that holds the true number at the confidence, given that all parts were published.
 
     It does so for all true sizes of the parts, and no end is below `least`. If no part underwent
@@ -150,21 +174,31 @@ def _given_publication(value: Fraction, form: LinearForm, confidence: Fraction) 
         return _of_one(*draws[0], confidence)
     far_error = error * _FAR_SHARE
     plain = _around(value, form.noise.margin_of_error(confidence + far_error))
-    far = [far_threshold(noise, selected.threshold, len(draws), confidence) for selected, noise, _ in draws]
+    far = [
+        far_threshold(noise, selected.threshold, len(draws), confidence)
+        for selected, noise, _ in draws
+    ]
     if all(selected.total >= limit for (selected, _, _), limit in zip(draws, far, strict=True)):
         return plain
-    sizes = [_sizes(noise, selected, 1 - error * _SIZES_SHARE / len(draws)) for selected, noise, _ in draws]
+    sizes = [
+        _sizes(noise, selected, 1 - error * _SIZES_SHARE / len(draws))
+        for selected, noise, _ in draws
+    ]
     each_side = max(float(error * (1 - _FAR_SHARE - _SIZES_SHARE) / 2) - _FLOAT_ERROR, 0.0)
     low = _least(value, form, sizes, each_side)
     high = -_least(-value, form.times(-1), sizes, each_side)
-    return Interval(min(plain.low, Fraction(low)), max(plain.high, Fraction(high)), selection_matters=True)
+    return Interval(
+        min(plain.low, Fraction(low)), max(plain.high, Fraction(high)), selection_matters=True
+    )
 
 
 def _around(value: Fraction, margin: Fraction) -> Interval:
     return Interval(value - margin, value + margin)
 
 
-def _of_one(selected: Selected, noise: NoiseDistribution, weight: Fraction, confidence: Fraction) -> Interval:
+def _of_one(
+    selected: Selected, noise: NoiseDistribution, weight: Fraction, confidence: Fraction
+) -> Interval:
     """The interval of a single total, added or subtracted `weight` times."""
     margin = noise.least_with_tail_below((1 - confidence) / 2) - 1
     sizes = _sizes(noise, selected, confidence)
@@ -173,19 +207,25 @@ def _of_one(selected: Selected, noise: NoiseDistribution, weight: Fraction, conf
     return Interval(min(ends), max(ends), selection_matters=not is_plain)
 
 
-def far_threshold(noise: NoiseDistribution, threshold: int, draws: int, confidence: Fraction) -> int:
+def far_threshold(
+    noise: NoiseDistribution, threshold: int, draws: int, confidence: Fraction
+) -> int:
     """The total above which selection matters too little, in a number with this many selected draws."""
     return threshold + 2 * noise.least_with_tail_below((1 - confidence) * _FAR_SHARE / (2 * draws))
 
 
-def _least(value: Fraction, form: LinearForm, sizes: Sequence[tuple[int, int]], chance: float) -> int:
+def _least(
+    value: Fraction, form: LinearForm, sizes: Sequence[tuple[int, int]], chance: float
+) -> int:
     """The smallest true number that makes a value of at least this size likelier than `chance`.
 
     The smaller a group, the more its published total exceeds its size. So added parts are taken at
     their smallest size and subtracted parts at their largest.
     """
     draws: Counter[TruncatedDraw] = Counter()
-    for (selected, noise, weight), (least, greatest) in zip(form.selected_draws, sizes, strict=True):
+    for (selected, noise, weight), (least, greatest) in zip(
+        form.selected_draws, sizes, strict=True
+    ):
         if weight.denominator != 1:
             raise ValueError("a total that passed suppression is added as a whole")
         size = least if weight > 0 else greatest
@@ -212,7 +252,9 @@ def _least(value: Fraction, form: LinearForm, sizes: Sequence[tuple[int, int]], 
 @lru_cache(maxsize=4096)
 def _sizes(noise: NoiseDistribution, selected: Selected, confidence: Fraction) -> tuple[int, int]:
     """The smallest and the largest plausible true size of a selected total."""
-    low, high = selection_aware_intervals(noise, selected.threshold, confidence).of(np.array([selected.total]))
+    low, high = selection_aware_intervals(noise, selected.threshold, confidence).of(
+        np.array([selected.total])
+    )
     return int(low[0]), int(high[0])
 
 
@@ -255,13 +297,19 @@ def combined(guesses: Sequence[Guess]) -> Guess:
     return result
 
 
-def adjusted(line: Guess, cells: int, own: Measurement, other: Measurement, *, is_first: bool) -> Guess:
+def adjusted(
+    line: Guess, cells: int, own: Measurement, other: Measurement, *, is_first: bool
+) -> Guess:
     """A line of `cells` cells after least squares makes two tables of the same records agree in total.
 
     `is_first` says which of the two tables has the line: the shares of both are rounded so that the
     totals are equal. Proof: docs/noise.md#adjusted-cells.
     """
-    share = _share_of_a_cell(own, other) if is_first else (1 - other.cells * _share_of_a_cell(other, own)) / own.cells
+    share = (
+        _share_of_a_cell(own, other)
+        if is_first
+        else (1 - other.cells * _share_of_a_cell(other, own)) / own.cells
+    )
     difference = own.total.form.minus(other.total.form)
     value = line.value - cells * share * (own.total.value - other.total.value)
     return Guess(value, line.form.minus(difference.times(cells * share)))

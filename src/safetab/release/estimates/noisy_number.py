@@ -102,7 +102,9 @@ class NoNumber:
         def __getattr__(self, name: str) -> NoReturn:
             if name.startswith("_"):  # of copies, which have no fields yet, and of notebooks
                 raise AttributeError(name)
-            raise AttributeError(f"no {name}: {self.what} has no number ({self.status}). {self.reason}")
+            raise AttributeError(
+                f"no {name}: {self.what} has no number ({self.status}). {self.reason}"
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +157,11 @@ def heads_of(confidence: Fraction) -> tuple[str, ...]:
 def cells_of(number: NoisyNumber) -> tuple[str, ...]:
     """The number, its margin and its interval as texts, in the order of `heads_of`."""
     low, high = number.interval
-    sure = f"{shown(low)} to {shown(high)}" if number.holds_confidence else f"not known at {percent(number.confidence)}"
+    sure = (
+        f"{shown(low)} to {shown(high)}"
+        if number.holds_confidence
+        else f"not known at {percent(number.confidence)}"
+    )
     return shown(number.value), f"± {shown(number.margin_of_error)}", sure
 
 

@@ -22,7 +22,16 @@ from safetab.release.estimates.group_numbers import GroupNumbers
 from safetab.release.estimates.overlaps import groups_with_shared_codes, wider_groups
 from safetab.release.estimates.ratio import Ratio
 from safetab.release.estimates.reading.lookup import Entity, Lookup, same_named, what_nests
-from safetab.release.estimates.results import Answer, Answers, Areas, Found, Groups, GroupTable, Statuses, found_in
+from safetab.release.estimates.results import (
+    Answer,
+    Answers,
+    Areas,
+    Found,
+    Groups,
+    GroupTable,
+    Statuses,
+    found_in,
+)
 from safetab.release.files import group_statuses, release_folder
 from safetab.release.files.release_universe import Universe
 
@@ -101,7 +110,9 @@ class Release:
         return self._lookup.is_level(word)
 
     @checks_arguments
-    def group(self, name: Grouped, kind: str | None = None, groups: str | None = None) -> CharacteristicIteration:
+    def group(
+        self, name: Grouped, kind: str | None = None, groups: str | None = None
+    ) -> CharacteristicIteration:
         """The one group of this name or code, in whatever area.
 
         Args:
@@ -109,7 +120,9 @@ class Release:
             kind: Which answers define the group, if its name fits several, such as alone.
             groups: The level of groups, if the name fits several.
         """
-        return self._lookup.group(name, kind, of=None if groups is None else self._lookup.group_level(groups))
+        return self._lookup.group(
+            name, kind, of=None if groups is None else self._lookup.group_level(groups)
+        )
 
     @checks_arguments
     def areas(self, level: str | None = None, *, within: Geographic | None = None) -> Areas:
@@ -123,9 +136,13 @@ class Release:
         if within is None:
             return Areas(tuple(entities))
         around = self.area(within)
-        inside = [one.name for one in self._universe.census.kinds if around.geography.kind in one.around]
+        inside = [
+            one.name for one in self._universe.census.kinds if around.geography.kind in one.around
+        ]
         if level is None and inside and not around.geography.kind.is_whole:
-            raise self._lookup.refusal("level", f"is needed with within=. Say one of {', '.join(inside)}.")
+            raise self._lookup.refusal(
+                "level", f"is needed with within=. Say one of {', '.join(inside)}."
+            )
         return Areas(tuple(self._inside(entities, around)))
 
     @checks_arguments
@@ -153,7 +170,11 @@ class Release:
             text: Some words or beginnings of words, in any order, or an id; accents and case don't matter.
         """
         found = found_in(text, self.areas(), self.groups())
-        return found if found.areas or found.groups else replace(found, hint=self._lookup.suggestions(text).strip())
+        return (
+            found
+            if found.areas or found.groups
+            else replace(found, hint=self._lookup.suggestions(text).strip())
+        )
 
     @checks_arguments
     def status(
@@ -180,7 +201,9 @@ class Release:
         regions = () if entity is None else (entity.region_id,)
         wanted = group_statuses.Slice(tuple(one.label for one in levels), regions, codes)
         schema = group_statuses.status_schema(self._universe.product)
-        return Statuses(pa.Table.from_batches(group_statuses.statuses(self._folder, wanted), schema=schema))
+        return Statuses(
+            pa.Table.from_batches(group_statuses.statuses(self._folder, wanted), schema=schema)
+        )
 
     def _inside(self, entities: list[Entity], around: Entity) -> list[Entity]:
         """The entities inside another."""
@@ -199,7 +222,9 @@ class Release:
         return found
 
     @checks_arguments
-    def total(self, area: Geographic, group: Grouped, *, level: str | None = None, kind: str | None = None) -> Answer:
+    def total(
+        self, area: Geographic, group: Grouped, *, level: str | None = None, kind: str | None = None
+    ) -> Answer:
         """How many records of a group are in an area.
 
         Args:
@@ -240,9 +265,15 @@ class Release:
         table = self._numbers.adjusted_table if adjusted else self._numbers.table
         answer = table(entity, iteration, self._lookup.family(family))
         if answer is None:
-            raise self._lookup.refusal("adjusted", "there is no second table of the group to agree with.")
+            raise self._lookup.refusal(
+                "adjusted", "there is no second table of the group to agree with."
+            )
         note = self._note_on_name(group, iteration)
-        return self._instead_of(answer, note) if isinstance(answer, Absence) else replace(answer, notes=note)
+        return (
+            self._instead_of(answer, note)
+            if isinstance(answer, Absence)
+            else replace(answer, notes=note)
+        )
 
     @checks_arguments
     def totals(
@@ -294,11 +325,15 @@ class Release:
         """
         answers = [answer for addend in addends for answer in self._answers(addend)]
         parts = [one for one in answers if isinstance(one, Estimate)]
-        absences = [one for one in answers if isinstance(one, Absence)] + [one for part in parts for one in part.absent]
+        absences = [one for one in answers if isinstance(one, Absence)] + [
+            one for part in parts for one in part.absent
+        ]
         if not parts:
             why = [f"{one.what} ({one.status})" for one in absences] or ["no numbers were given"]
             raise self._lookup.refusal("sum", f"nothing to add up: {shortened(why, between='; ')}.")
-        return sum_of_estimates(parts, what or f"the sum of {len(parts):,} numbers", tuple(absences))
+        return sum_of_estimates(
+            parts, what or f"the sum of {len(parts):,} numbers", tuple(absences)
+        )
 
     @checks_arguments
     def differ(self, a: Answer, b: Answer) -> Difference:
@@ -347,9 +382,13 @@ class Release:
     def _present(self, answer: Answer) -> Estimate:
         """The number. Raises InvalidInput if it is absent or of another release."""
         if isinstance(answer, Absence):
-            raise self._lookup.refusal(answer.what, f"has no number ({answer.status}). {answer.reason}")
+            raise self._lookup.refusal(
+                answer.what, f"has no number ({answer.status}). {answer.reason}"
+            )
         if any(measured.release != self._numbers.release for measured in answer.form.weights):
-            raise self._lookup.refusal(answer.what, "is of another release. Ask this one for all numbers.")
+            raise self._lookup.refusal(
+                answer.what, "is of another release. Ask this one for all numbers."
+            )
         return answer
 
     def _answers(self, addend: Addend) -> Iterable[Answer]:
@@ -358,7 +397,9 @@ class Release:
             answers = addend if isinstance(addend, Answers) else [addend]
             return [one if isinstance(one, Absence) else self._present(one) for one in answers]
         if not isinstance(addend, tuple) or len(addend) != 2:
-            raise self._lookup.refusal("sum", "give numbers, answers of totals(), or pairs (area, group).")
+            raise self._lookup.refusal(
+                "sum", "give numbers, answers of totals(), or pairs (area, group)."
+            )
         entity, iteration = self._found(*addend, None, None)
         return [self._numbers.total(entity, iteration)]
 
@@ -373,7 +414,11 @@ def _instead_of(absence: Absence, universe: Universe, numbers: GroupNumbers) -> 
     nearest = next((answer for answer in around if isinstance(answer, Estimate)), None)
     wider = [numbers.total(entity, one) for one in wider_groups(universe, group)]
     instead = tuple(one for one in (nearest, *wider[:1]) if isinstance(one, Estimate))
-    hint = _hint(universe, entity.geography, group) if absence.status == group_statuses.NOT_TABULATED else None
+    hint = (
+        _hint(universe, entity.geography, group)
+        if absence.status == group_statuses.NOT_TABULATED
+        else None
+    )
     return replace(absence, instead=instead, hint=hint)
 
 
@@ -392,6 +437,12 @@ def _areas_around(universe: Universe, entity: Entity) -> list[Entity]:
 def _hint(universe: Universe, geography: AreaLevel, group: CharacteristicIteration) -> str | None:
     """A sentence on groups that are tabulated there and share codes with this one, or None."""
     others = groups_with_shared_codes(universe, group)
-    is_there = [universe.level_of(geography, one.level).why_not_tabulated(one) is None for one in others]
+    is_there = [
+        universe.level_of(geography, one.level).why_not_tabulated(one) is None for one in others
+    ]
     names = [other.name for other in compress(others, is_there)]
-    return f"Its {universe.product.record.nouns} are counted there in: {shortened(names, 4)}." if names else None
+    return (
+        f"Its {universe.product.record.nouns} are counted there in: {shortened(names, 4)}."
+        if names
+        else None
+    )

@@ -39,7 +39,9 @@ def overlap_notes(universe: Universe, counted: Sequence[Counted], form: LinearFo
     return notes
 
 
-def _overlapping_groups(universe: Universe, regions: dict[CharacteristicIteration, _Regions]) -> list[str]:
+def _overlapping_groups(
+    universe: Universe, regions: dict[CharacteristicIteration, _Regions]
+) -> list[str]:
     overlapping = [(a, b) for a, b in combinations(regions, 2) if groups_overlap(universe, a, b)]
     pairs = [(a, b) for a, b in overlapping if _share_an_area(universe, regions[a], regions[b])]
     if not pairs:
@@ -49,7 +51,9 @@ def _overlapping_groups(universe: Universe, regions: dict[CharacteristicIteratio
     return [f"{a.name} and {b.name} overlap{more}: people in both are counted more than once"]
 
 
-def groups_overlap(universe: Universe, a: CharacteristicIteration, b: CharacteristicIteration) -> bool:
+def groups_overlap(
+    universe: Universe, a: CharacteristicIteration, b: CharacteristicIteration
+) -> bool:
     """Whether a person can be in both groups."""
     codes = universe.lists.codes_of_iteration
     share_codes = bool(codes.get(a.code, frozenset()) & codes.get(b.code, frozenset()))
@@ -70,27 +74,43 @@ def areas_overlap(universe: Universe, a: _RegionsOfLevel, b: _RegionsOfLevel) ->
         return bool(ids & other_ids)
     if level.tabulation_pass != other.tabulation_pass:
         return False
-    kinds = (kind for kind in (level.kind, *level.kind.around) if kind in (other.kind, *other.kind.around))
+    kinds = (
+        kind
+        for kind in (level.kind, *level.kind.around)
+        if kind in (other.kind, *other.kind.around)
+    )
     kind = next(kinds, None)
     if kind is None or kind.is_whole:
         return True
     around = {universe.id_around(level, one, kind) for one in ids}
     around_other = {universe.id_around(other, one, kind) for one in other_ids}
-    return None in around | around_other or bool(around & around_other)  # None: the release doesn't say
+    return None in around | around_other or bool(
+        around & around_other
+    )  # None: the release doesn't say
 
 
-def wider_groups(universe: Universe, group: CharacteristicIteration) -> list[CharacteristicIteration]:
+def wider_groups(
+    universe: Universe, group: CharacteristicIteration
+) -> list[CharacteristicIteration]:
     """Groups of the next coarser tabulated level and the same kind that hold all of the group's codes."""
     codes = universe.lists.codes_of_iteration
     own = codes.get(group.code, frozenset())
-    levels = [coarser for coarser, finer in universe.census.finer_group_level.items() if finer == group.level]
+    levels = [
+        coarser
+        for coarser, finer in universe.census.finer_group_level.items()
+        if finer == group.level
+    ]
     if not levels or not own:
         return []
     coarser = [one for one in universe.lists.iterations if one.level == levels[0]]
-    return [one for one in coarser if one.kind == group.kind and own <= codes.get(one.code, frozenset())]
+    return [
+        one for one in coarser if one.kind == group.kind and own <= codes.get(one.code, frozenset())
+    ]
 
 
-def groups_with_shared_codes(universe: Universe, group: CharacteristicIteration) -> list[CharacteristicIteration]:
+def groups_with_shared_codes(
+    universe: Universe, group: CharacteristicIteration
+) -> list[CharacteristicIteration]:
     """Groups of the same kind, as fine or finer, that share codes with this one.
 
     They may be tabulated where it is not.
@@ -98,5 +118,9 @@ def groups_with_shared_codes(universe: Universe, group: CharacteristicIteration)
     codes = universe.lists.codes_of_iteration
     own = codes.get(group.code, frozenset())
     same_kind = [one for one in universe.lists.iterations if one.kind == group.kind]
-    finer = [one for one in same_kind if one.level.is_tabulated and one.level.number >= group.level.number]
+    finer = [
+        one
+        for one in same_kind
+        if one.level.is_tabulated and one.level.number >= group.level.number
+    ]
     return [one for one in finer if not own.isdisjoint(codes.get(one.code, frozenset()))]

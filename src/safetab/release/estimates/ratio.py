@@ -130,7 +130,11 @@ class Ratio(NoPlainArithmetic, Tabular):
         """Standard deviations per margin of error: the largest of the normal's and both numbers' own."""
         confidence = self.a.confidence
         noises = [self.a.noise, self.b.noise]
-        own = [float(one.margin_of_error(confidence)) / sqrt(one.variance) for one in noises if one.variance > 0]
+        own = [
+            float(one.margin_of_error(confidence)) / sqrt(one.variance)
+            for one in noises
+            if one.variance > 0
+        ]
         return max([NormalDist().inv_cdf((1 + float(confidence)) / 2), *own])
 
     def __str__(self) -> str:
@@ -139,9 +143,13 @@ class Ratio(NoPlainArithmetic, Tabular):
         notes = f"\n  note: {SELECTION_NOTE}" if self.selection_matters else ""
         low, high = self.interval
         if self.value is None or not self.is_bounded:
-            what = f"no ratio above {low:.4g} can be ruled out" if low else "no ratio can be ruled out"
+            what = (
+                f"no ratio above {low:.4g} can be ruled out" if low else "no ratio can be ruled out"
+            )
             return head + f"{what}, since the number below may be 0 ({method})" + notes
-        about = "" if self.selection_matters else "about "  # Fieller's coverage is measured, not proved
+        about = (
+            "" if self.selection_matters else "about "
+        )  # Fieller's coverage is measured, not proved
         level = percent(self.a.confidence)
         name = f"{about}{level}" if self.holds_confidence else f"noise, not at {level}"
         return head + f"{self.value:.4g} ({name}: {low:.4g} to {high:.4g}, {method})" + notes
@@ -153,12 +161,24 @@ class Ratio(NoPlainArithmetic, Tabular):
         """
         low, high = self.interval
         if self.value is None or not self.is_bounded:
-            raise ValueError("a ratio whose interval has no end can't be drawn: the number below may be 0.")
+            raise ValueError(
+                "a ratio whose interval has no end can't be drawn: the number below may be 0."
+            )
         title = f"{self.a.what} over {self.b.what}"
-        return intervals_chart([Bar("ratio", self.value, low, high)], title, interval_words(self.a.confidence))
+        return intervals_chart(
+            [Bar("ratio", self.value, low, high)], title, interval_words(self.a.confidence)
+        )
 
     def rows(self) -> list[dict[str, object]]:
         """One row with the ratio and its interval."""
         low, high = self.interval
-        values = (self.a.what, self.b.what, self.value, low, high, self.method, self.holds_confidence)
+        values = (
+            self.a.what,
+            self.b.what,
+            self.value,
+            low,
+            high,
+            self.method,
+            self.holds_confidence,
+        )
         return [dict(zip(_RATIO_COLUMNS, values, strict=True))]

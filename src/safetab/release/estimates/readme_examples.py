@@ -29,7 +29,15 @@ from safetab.release.files.release_universe import ReleaseLevel
 _WIDTH, _INDENT = 80, "    "
 _LONGEST_NAME, _LONGEST_NAMES = 36, 46
 _TYPED = re.compile(r"[\w ,.()'/-]+")
-_SEARCHED = ["region_id", "iteration_code", "table_id", "line", "status", "count", "margin_of_error"]
+_SEARCHED = [
+    "region_id",
+    "iteration_code",
+    "table_id",
+    "line",
+    "status",
+    "count",
+    "margin_of_error",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +78,9 @@ def _terminal_of_absent(release: Release, shown: _Shown, area: str) -> str:
     """Why a group in the same area has no number, preferably one that could have had one."""
     rows = release.status(area=shown.entity).table
     status = rows["status"].to_pylist()
-    absent = [status.index(why) for why in (SUPPRESSED, NOT_SELECTED, NOT_TABULATED) if why in status]
+    absent = [
+        status.index(why) for why in (SUPPRESSED, NOT_SELECTED, NOT_TABULATED) if why in status
+    ]
     if not absent:
         return ""
     first = rows.slice(absent[0], 1).to_pylist()[0]
@@ -116,7 +126,9 @@ def _from_csv(shown: _Shown, census: Census) -> str:
     file = f"{CSV_FOLDER}/{NUMBERS_FOLDER}/{level}.csv"
     area = safe_text(geo_id(census, shown.entity.geography, shown.entity.region_id))
     group = shown.group.code
-    in_r = group if group.isdecimal() else _literal(safe_text(group))  # R reads a column of digits as numbers
+    in_r = (
+        group if group.isdecimal() else _literal(safe_text(group))
+    )  # R reads a column of digits as numbers
     return _example(
         "From the CSV files, with Python alone, and with R alone:",
         ">>> import csv",
@@ -160,7 +172,9 @@ def _largest(folder: ReleaseFolder, release: Release) -> _Shown | None:
     def order(level: ReleaseLevel) -> tuple[int, int]:
         return labels.index(level.geography.label), -level.level.iterations.number
 
-    by_level = (_largest_of(folder, release, level) for level in sorted(folder.universe.levels, key=order))
+    by_level = (
+        _largest_of(folder, release, level) for level in sorted(folder.universe.levels, key=order)
+    )
     return next((shown for shown in by_level if shown is not None), None)
 
 
@@ -188,7 +202,11 @@ def _words(release: Release, shown: _Shown) -> tuple[str, str]:
     if _is_typed(shown.group.name) and _is_found(release.group, shown.group, shown.group.name):
         group = shown.group.name
     fits = len(shown.entity.name) + len(group) <= _LONGEST_NAMES
-    if fits and _is_typed(shown.entity.name) and _is_found(release.area, shown.entity, shown.entity.name):
+    if (
+        fits
+        and _is_typed(shown.entity.name)
+        and _is_found(release.area, shown.entity, shown.entity.name)
+    ):
         area = shown.entity.name
     return area, group
 
@@ -198,7 +216,9 @@ def _is_typed(name: str) -> bool:
     return len(name) <= _LONGEST_NAME and _TYPED.fullmatch(name) is not None
 
 
-def _is_found(find: Callable[[str], object], wanted: Entity | CharacteristicIteration, text: str) -> bool:
+def _is_found(
+    find: Callable[[str], object], wanted: Entity | CharacteristicIteration, text: str
+) -> bool:
     try:
         return find(text) == wanted
     except InvalidInput:

@@ -79,7 +79,10 @@ class Answers(_Items[Answer], tables.ProductTabular):
         Args:
             most: How many of them.
         """
-        return Answers(tuple(sorted(self.numbers, key=lambda one: -one.exact_value)[:most]), product=self.product)
+        return Answers(
+            tuple(sorted(self.numbers, key=lambda one: -one.exact_value)[:most]),
+            product=self.product,
+        )
 
     def rows(self) -> list[dict[str, object]]:
         return [row for one in self.items for row in one.rows()]
@@ -87,7 +90,9 @@ class Answers(_Items[Answer], tables.ProductTabular):
     def html_table(self) -> result_tables.HtmlTable:
         rows = [[one.what, *_cells(one)] for one in self.items[: result_tables.MOST_SHOWN]]
         heads = heads_of(self.items[0].confidence) if self.items else ()
-        return result_tables.HtmlTable(self._title, heads, rows, result_tables.more_than_shown(len(self)))
+        return result_tables.HtmlTable(
+            self._title, heads, rows, result_tables.more_than_shown(len(self))
+        )
 
     @checks_arguments
     def plot(self, most: int = 30) -> Any:
@@ -145,13 +150,17 @@ class GroupTable(tables.ProductTabular):
         if asked.cells in runs:
             return runs[asked.cells]
         if any((cell,) not in runs for cell in asked.cells):
-            message = "a rule withheld some of these cells, or no file had them: they can't be added up."
+            message = (
+                "a rule withheld some of these cells, or no file had them: they can't be added up."
+            )
             raise self._refusal(self.product.line_question.arguments[-1], message)
         what = f"{self.group.name}, {self.entity.name}, {asked.words}"
         return sum_of_estimates([runs[cell,] for cell in asked.cells], what)
 
     def _refusal(self, where: str, message: str) -> InvalidInput:
-        return InvalidInput([Finding(Severity.ERROR, f"{self.group.name}, {self.entity.name}", where, message)])
+        return InvalidInput(
+            [Finding(Severity.ERROR, f"{self.group.name}, {self.entity.name}", where, message)]
+        )
 
     def rows(self) -> list[dict[str, object]]:
         return [row for line in self.lines for row in line.rows()]
@@ -165,7 +174,10 @@ class GroupTable(tables.ProductTabular):
         rows = [[name_of(one.counted[0].line), *_cells(one)] for one in self.lines]
         heads = heads_of(self.lines[0].confidence) if self.lines else ()
         return result_tables.HtmlTable(
-            self._title, heads, rows, [*(f"withheld: {line}" for line in self.withheld), *self.notes]
+            self._title,
+            heads,
+            rows,
+            [*(f"withheld: {line}" for line in self.withheld), *self.notes],
         )
 
     def plot(self) -> Any:
@@ -185,7 +197,11 @@ class GroupTable(tables.ProductTabular):
         width = max([_LEAST_LABEL, *map(len, labels)])
         for label, one in zip(labels, self.lines, strict=True):
             low, high = one.interval
-            around = f"({shown(low)} to {shown(high)})" if one.selection_matters else f"± {shown(one.margin_of_error)}"
+            around = (
+                f"({shown(low)} to {shown(high)})"
+                if one.selection_matters
+                else f"± {shown(one.margin_of_error)}"
+            )
             lines.append(f"  {label:{width}} {shown(one.value):>10} {around}")
         lines += [f"  withheld: {line}" for line in self.withheld]
         kind = "interval" if any(one.selection_matters for one in self.lines) else "±"
@@ -204,10 +220,14 @@ class _Named(_Items[_Item]):
         raise NotImplementedError
 
     def rows(self) -> list[dict[str, object]]:
-        return [dict(zip(self.schema.names, self._values(item), strict=True)) for item in self.items]
+        return [
+            dict(zip(self.schema.names, self._values(item), strict=True)) for item in self.items
+        ]
 
     def html_table(self) -> result_tables.HtmlTable:
-        return result_tables.listed(f"{len(self):,} {self.nouns}", self.schema.names, self.rows(), len(self))
+        return result_tables.listed(
+            f"{len(self):,} {self.nouns}", self.schema.names, self.rows(), len(self)
+        )
 
     def _line(self, item: _Item) -> str:
         """An item as people read it."""
@@ -215,7 +235,9 @@ class _Named(_Items[_Item]):
 
     def __str__(self) -> str:
         shown = map(self._line, self.items[: result_tables.MOST_SHOWN])
-        return "\n  ".join([f"{len(self):,} {self.nouns}", *shown, *result_tables.more_than_shown(len(self))])
+        return "\n  ".join(
+            [f"{len(self):,} {self.nouns}", *shown, *result_tables.more_than_shown(len(self))]
+        )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -249,7 +271,13 @@ class Groups(_Named[CharacteristicIteration]):
         return self.items
 
     def _values(self, item: CharacteristicIteration) -> tuple[str, ...]:
-        return item.code, item.name, item.level.name, item.kind.name, item.listed.words if item.listed else "nowhere"
+        return (
+            item.code,
+            item.name,
+            item.level.name,
+            item.kind.name,
+            item.listed.words if item.listed else "nowhere",
+        )
 
     def _line(self, item: CharacteristicIteration) -> str:
         return f"{item.name} ({item.code})"
@@ -271,14 +299,18 @@ class Found(result_tables.Tabular):
 
     def html_table(self) -> result_tables.HtmlTable:
         title = f"{len(self.areas):,} areas and {len(self.groups):,} groups"
-        shown = result_tables.listed(title, self.schema.names, self.rows(), len(self.areas) + len(self.groups))
+        shown = result_tables.listed(
+            title, self.schema.names, self.rows(), len(self.areas) + len(self.groups)
+        )
         return replace(shown, sentences=[self.hint]) if self.hint else shown
 
     def __str__(self) -> str:
         return "\n".join(filter(None, [str(self.areas), str(self.groups), self.hint]))
 
 
-def found_in(text: str, areas: Iterable[Entity], groups: Iterable[CharacteristicIteration]) -> Found:
+def found_in(
+    text: str, areas: Iterable[Entity], groups: Iterable[CharacteristicIteration]
+) -> Found:
     """The areas and groups that match a text.
 
     They have the text as their id, or for each word of the text a word that begins with it.
@@ -315,8 +347,15 @@ class Statuses(result_tables.Tabular):
 
     def html_table(self) -> result_tables.HtmlTable:
         rows = self.table.slice(0, result_tables.MOST_SHOWN).to_pylist()
-        return result_tables.listed(f"{len(self):,} groups", self.table.column_names, rows, len(self))
+        return result_tables.listed(
+            f"{len(self):,} groups", self.table.column_names, rows, len(self)
+        )
 
     def __str__(self) -> str:
         counts = Counter(self.table["status"].to_pylist())
-        return "\n".join([f"{len(self):,} groups", *(f"  {status}: {count:,}" for status, count in counts.items())])
+        return "\n".join(
+            [
+                f"{len(self):,} groups",
+                *(f"  {status}: {count:,}" for status, count in counts.items()),
+            ]
+        )

@@ -14,7 +14,14 @@ import pyarrow as pa
 from safetab.foundation.result_tables import Tabular, library
 from safetab.model.products.product import Product
 
-GROUP_COLUMNS = ("what", "geography_level", "region_id", "region_name", "iteration_code", "iteration_name")
+GROUP_COLUMNS = (
+    "what",
+    "geography_level",
+    "region_id",
+    "region_name",
+    "iteration_code",
+    "iteration_name",
+)
 _NUMBERS = (
     "estimate", "margin_of_error", "interval_low", "interval_high", "variance", "combined_total",
     "combined_margin_of_error",
@@ -33,7 +40,11 @@ class ProductTabular(Tabular):
         columns = dict.fromkeys(GROUP_COLUMNS, pa.string())
         for column in self.product.label_columns:
             columns[column.name] = pa.string() if column.line_type == "string" else pa.int64()
-        columns |= {"status": pa.string(), **dict.fromkeys(_NUMBERS, pa.float64()), "notes": pa.string()}
+        columns |= {
+            "status": pa.string(),
+            **dict.fromkeys(_NUMBERS, pa.float64()),
+            "notes": pa.string(),
+        }
         return pa.schema(columns)
 
 
@@ -76,7 +87,9 @@ def intervals_chart(bars: Sequence[Bar], title: str, words: str, *, with_zero: b
     x = {"scale": alt.Scale(zero=with_zero), "title": None}
     base = _chart(alt, _distinct(bars))
     lines = base.mark_rule(color=_COLOUR, strokeWidth=2).encode(x=alt.X("low:Q", **x), x2="high:Q")
-    points = base.mark_point(filled=True, size=60, color=_COLOUR, opacity=1).encode(x=alt.X("value:Q", **x))
+    points = base.mark_point(filled=True, size=60, color=_COLOUR, opacity=1).encode(
+        x=alt.X("value:Q", **x)
+    )
     return (lines + points).properties(title=_title(alt, title, words), width=_WIDTH)
 
 
@@ -97,12 +110,16 @@ def bars_chart(bars: Sequence[Bar], sides: Sequence[str | None], title: str, wor
     return alt.hconcat(*halves, spacing=4).properties(title=_title(alt, title, words))
 
 
-def _bars(alt: Any, bars: Sequence[Bar], colour: str, domain: Sequence[float], side: int | None = None) -> Any:
+def _bars(
+    alt: Any, bars: Sequence[Bar], colour: str, domain: Sequence[float], side: int | None = None
+) -> Any:
     """Bars with lines. The half on side 0 grows to the left and has the names for both halves."""
     x = {"scale": alt.Scale(domain=list(domain), reverse=side == 0, nice=False), "title": None}
     base = _chart(alt, bars, has_names=not side)
     drawn = base.mark_bar(color=colour, opacity=0.7).encode(x=alt.X("value:Q", **x))
-    lines = base.mark_rule(color="#333333", strokeWidth=1.5).encode(x=alt.X("low:Q", **x), x2="high:Q")
+    lines = base.mark_rule(color="#333333", strokeWidth=1.5).encode(
+        x=alt.X("low:Q", **x), x2="high:Q"
+    )
     return drawn + lines
 
 
@@ -110,7 +127,9 @@ def _chart(alt: Any, bars: Sequence[Bar], *, has_names: bool = True) -> Any:
     """A row for each bar. The values are plain data, so that pandas is not needed."""
     axis = alt.Axis(labelLimit=_LONGEST_LABEL) if has_names else None
     names = alt.Y("name:N", sort=[bar.name for bar in bars], title=None, axis=axis)
-    return alt.Chart(alt.InlineData(values=[asdict(bar) for bar in bars])).encode(y=names, tooltip=_TOOLTIP)
+    return alt.Chart(alt.InlineData(values=[asdict(bar) for bar in bars])).encode(
+        y=names, tooltip=_TOOLTIP
+    )
 
 
 def _distinct(bars: Sequence[Bar]) -> list[Bar]:
@@ -119,7 +138,9 @@ def _distinct(bars: Sequence[Bar]) -> list[Bar]:
     named = []
     for bar in bars:
         seen[bar.name] += 1
-        named.append(bar if seen[bar.name] == 1 else replace(bar, name=f"{bar.name} ({seen[bar.name]})"))
+        named.append(
+            bar if seen[bar.name] == 1 else replace(bar, name=f"{bar.name} ({seen[bar.name]})")
+        )
     return named
 
 

@@ -15,21 +15,40 @@ from safetab.release.files.release_options import ReleaseOptions
 from safetab.release.files.release_universe import Universe
 from safetab.release.files.universe_files import COTERMINOUS_FILE, UNIVERSE_FILES
 from safetab.release.files.write_release import AFTER_STEPS_FOLDER, AFTER_STEPS_README
-from safetab.release.outputs.manifest import ADDED_LATER, LOG_FILE, MANIFEST_FILE, NOT_FOR_RELEASE_FILE
+from safetab.release.outputs.manifest import (
+    ADDED_LATER,
+    LOG_FILE,
+    MANIFEST_FILE,
+    NOT_FOR_RELEASE_FILE,
+)
 
 REPORT_FILE = "report.html"
 
-_OF_EVERY_RELEASE = (README_FILE, REPORT_FILE, DATAPACKAGE_FILE, PRIVACY_FILE, CHECKSUMS_FILE, *UNIVERSE_FILES)
+_OF_EVERY_RELEASE = (
+    README_FILE,
+    REPORT_FILE,
+    DATAPACKAGE_FILE,
+    PRIVACY_FILE,
+    CHECKSUMS_FILE,
+    *UNIVERSE_FILES,
+)
 
 
 def measured_files(universe: Universe) -> tuple[str, ...]:
     """The tables and measurements of the passes that ran. No step after measuring changes them."""
-    names = [*(f"{file.folder}/{{}}.csv" for file in universe.product.files), "measurements/{}.parquet"]
+    names = [
+        *(f"{file.folder}/{{}}.csv" for file in universe.product.files),
+        "measurements/{}.parquet",
+    ]
     return tuple(name.format(each.name) for each in universe.passes for name in names)
 
 
 def allowed_files(
-    universe: Universe, options: ReleaseOptions, *, for_release: bool, of_format: int = OUTPUT_FORMAT
+    universe: Universe,
+    options: ReleaseOptions,
+    *,
+    for_release: bool,
+    of_format: int = OUTPUT_FORMAT,
 ) -> frozenset[str]:
     """The files that an output of this universe and these steps may hold."""
     names = [MANIFEST_FILE, LOG_FILE, REPORT_FILE, *measured_files(universe)]
@@ -67,5 +86,9 @@ def stray_paths(output: Path, allowed: frozenset[str]) -> list[str]:
 
 def not_files(path: Path) -> list[str]:
     """Links, pipes, and whatever else is neither a file nor a folder. Signatures have their own check."""
-    found = (one for one in path.rglob("*") if one.is_symlink() or not (one.is_file() or one.is_dir()))
-    return sorted(one.relative_to(path).as_posix() for one in found if one.name not in SIGNATURE_FILES)
+    found = (
+        one for one in path.rglob("*") if one.is_symlink() or not (one.is_file() or one.is_dir())
+    )
+    return sorted(
+        one.relative_to(path).as_posix() for one in found if one.name not in SIGNATURE_FILES
+    )

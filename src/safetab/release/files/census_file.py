@@ -41,7 +41,9 @@ def write_census(release: Path, specification: Specification, census: Census) ->
     """Write census.json: the keys of the specification, and what its public files say of levels and groups."""
     document = {
         "specification": keys_of(specification),
-        "parents": {kind.name: kind.parent.name for kind in census.kinds if kind.parent is not None},
+        "parents": {
+            kind.name: kind.parent.name for kind in census.kinds if kind.parent is not None
+        },
         "part": census.part.name if census.part in census.kinds else None,
         "group_kinds": [kind.name for kind in census.group_kinds],
     }
@@ -60,8 +62,13 @@ def read_census(release: Path, product: str | None) -> ReleasedCensus:
     specification = specification_of_keys(document["specification"], FindingsOf(CENSUS_FILE))
     if specification is None:
         raise ValueError(CENSUS_FILE)
-    ids, (parents, part) = _ids_of_levels(release, specification), (document["parents"], document["part"])
-    census = census_of(specification, PublicFacts(ids, parents, part, frozenset(document["group_kinds"])))
+    ids, (parents, part) = (
+        _ids_of_levels(release, specification),
+        (document["parents"], document["part"]),
+    )
+    census = census_of(
+        specification, PublicFacts(ids, parents, part, frozenset(document["group_kinds"]))
+    )
     made = product_of(specification, record_layout_of(specification, {}, ()))
     return ReleasedCensus(census, made, specification)
 
@@ -71,7 +78,9 @@ def _ids_of_levels(release: Path, specification: Specification) -> dict[str, Tex
     with opened_parquet(release / ENTITIES_FILE) as file:
         listed = file.read(columns=["geography_level", "region_id"])
     ids: dict[str, set[str]] = {level.name: set() for level in specification.areas.levels}
-    level_of = {label: level for one in passes_of(specification) for level, label in one.levels.items()}
+    level_of = {
+        label: level for one in passes_of(specification) for level, label in one.levels.items()
+    }
     for label, region in zip(*(column.to_pylist() for column in listed.columns), strict=True):
         ids[level_of[label]].add(region)
     return {name: TextIds(tuple(sorted(texts, key=str.encode))) for name, texts in ids.items()}

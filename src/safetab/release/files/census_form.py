@@ -24,7 +24,12 @@ from safetab.foundation.files import resolved
 from safetab.foundation.findings import FindingsOf
 from safetab.foundation.safe_csv import safe_text, safe_texts
 from safetab.model.census.groups import CharacteristicIteration, PublicLists
-from safetab.model.products.all_products import PRODUCTS, lines_of_tables, margin_variable_of, variable_of
+from safetab.model.products.all_products import (
+    PRODUCTS,
+    lines_of_tables,
+    margin_variable_of,
+    variable_of,
+)
 from safetab.model.products.product import Line, Product, Selector
 from safetab.model.us.geo_ids import geo_id
 from safetab.release.files import documents
@@ -54,7 +59,10 @@ def write_census_form(opened: ReleaseFolder, output: Path) -> dict[str, int]:
     rows = {}
     for table_id, lines in lines_of_tables(product).items():
         rows[f"{table_id}.csv"] = _write_table(opened, lines, output / f"{table_id}.csv")
-    popgroups = [Popgroup(iteration.code, iteration.name, iteration) for iteration in universe.lists.iterations]
+    popgroups = [
+        Popgroup(iteration.code, iteration.name, iteration)
+        for iteration in universe.lists.iterations
+    ]
     write_popgroups(output, popgroups, universe.lists)
     rules, below = opened.facts.options.rules, _BelowZero.SHOWN
     if ReleaseRule.CLAMP_NEGATIVES in rules or not universe.allow_negative_counts:
@@ -122,7 +130,10 @@ def _schema(lines: Sequence[Line], status: OutputStatus) -> pa.Schema:
     marks = () if status.is_for_release else (STATUS_COLUMN,)
     fields = [pa.field(name, pa.string()) for name in (*_GROUP_COLUMNS, *marks)]
     for line in lines:
-        fields += [pa.field(variable_of(line), pa.string()), pa.field(margin_variable_of(line), pa.int64())]
+        fields += [
+            pa.field(variable_of(line), pa.string()),
+            pa.field(margin_variable_of(line), pa.int64()),
+        ]
     return pa.schema(fields)
 
 
@@ -136,14 +147,28 @@ class Popgroup(NamedTuple):
 
 def write_popgroups(folder: Path, popgroups: Iterable[Popgroup], lists: PublicLists) -> None:
     """Write which race and ethnicity codes each POPGROUP stands for."""
-    names = ("POPGROUP", "POPGROUP_LABEL", "ITERATION_NAME", "ITERATION_LEVEL", "ITERATION_KIND", "LIST", "CODES")
+    names = (
+        "POPGROUP",
+        "POPGROUP_LABEL",
+        "ITERATION_NAME",
+        "ITERATION_LEVEL",
+        "ITERATION_KIND",
+        "LIST",
+        "CODES",
+    )
     rows = []
     for code, label, iteration in popgroups:
         row = [code, safe_text(label), "", "", "", "", ""]
         if iteration is not None:
             listed = "" if iteration.listed is None else iteration.listed.name
             codes = " ".join(sorted(lists.codes_of_iteration.get(iteration.code, ())))
-            row[2:] = [safe_text(iteration.name), iteration.level.name, iteration.kind.name, listed, codes]
+            row[2:] = [
+                safe_text(iteration.name),
+                iteration.level.name,
+                iteration.kind.name,
+                listed,
+                codes,
+            ]
         rows.append(row)
     _write_quoted(folder / POPGROUPS_FILE, names, rows)
 
@@ -183,7 +208,9 @@ def _says_that_it_is_clamped(path: Path) -> bool:
     """Whether a columns.csv says that numbers below 0 are shown as 0."""
     try:
         with path.open(encoding="utf-8", newline="") as file:
-            return any(row.get(_BELOW_0) == _BelowZero.AS_ZERO.value for row in csv.DictReader(file))
+            return any(
+                row.get(_BELOW_0) == _BelowZero.AS_ZERO.value for row in csv.DictReader(file)
+            )
     except (FileNotFoundError, UnicodeDecodeError, csv.Error):
         return False
 
@@ -199,7 +226,9 @@ def statuses_beside(files: Sequence[Path], findings: FindingsOf) -> list[OutputS
             continue
         except (OSError, ValueError) as error:
             raise_if_the_machine_failed(error)
-            message = f"the {NOT_FOR_RELEASE_FILE} beside them can't be understood. Get the folder again."
+            message = (
+                f"the {NOT_FOR_RELEASE_FILE} beside them can't be understood. Get the folder again."
+            )
             findings.error("FILES", message)
     return found
 
@@ -208,12 +237,17 @@ def check_not_clamped(files: Sequence[Path], findings: FindingsOf) -> None:
     """Refuse an export whose negative numbers became 0: such a 0 does not have its margin's noise."""
     if any(_says_that_it_is_clamped(folder / COLUMNS_FILE) for folder in _folders(files)):
         says = f"the {COLUMNS_FILE} beside them says that numbers below 0 are shown as 0"
-        findings.error("FILES", f"{says}, so their noise is unknown. Export a release that shows or withholds them.")
+        findings.error(
+            "FILES",
+            f"{says}, so their noise is unknown. Export a release that shows or withholds them.",
+        )
 
 
 def _folders(files: Iterable[Path]) -> list[Path]:
     """The folders of the files, and of the files that they link to."""
-    return sorted({folder for path in files for folder in (path.absolute().parent, resolved(path).parent)})
+    return sorted(
+        {folder for path in files for folder in (path.absolute().parent, resolved(path).parent)}
+    )
 
 
 _BELOW_ZERO_WORDS = {
@@ -242,7 +276,9 @@ def _write_census_readme(opened: ReleaseFolder, below: _BelowZero, path: Path) -
         "COLUMNS": COLUMNS_FILE,
         "POPGROUPS": POPGROUPS_FILE,
         "CODES": "race and ethnicity codes",
-        "NAMED": indented(_names_of_columns(product, f"{float(100 * facts.options.confidence):.10g}")),
+        "NAMED": indented(
+            _names_of_columns(product, f"{float(100 * facts.options.confidence):.10g}")
+        ),
         "BEWARE": indented(beware),
     }
     documents.write_from_template(path, "census_readme.txt", opened.universe, facts, values)

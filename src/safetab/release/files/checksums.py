@@ -20,7 +20,9 @@ OF_CONTENT = (
 
 
 @contextmanager
-def damage_as_invalid_input(path: Path, message: str = "is damaged. Get the release again.") -> Iterator[None]:
+def damage_as_invalid_input(
+    path: Path, message: str = "is damaged. Get the release again."
+) -> Iterator[None]:
     """Raise InvalidInput with the message if the content of `path`, read inside, is wrong.
 
     An error of the machine is not damage: it raises RunFailed, unless the path itself is wrong.
@@ -30,7 +32,9 @@ def damage_as_invalid_input(path: Path, message: str = "is damaged. Get the rele
     except (OSError, *OF_CONTENT) as error:
         if is_out_of_memory(error):
             raise MemoryError from None
-        refusal = error if isinstance(error, OSError) and error.errno is not None else refusal_of(error)
+        refusal = (
+            error if isinstance(error, OSError) and error.errno is not None else refusal_of(error)
+        )
         if refusal is not None:
             where = Path(refusal.filename) if isinstance(refusal.filename, str) else path
             why = why_unreadable(where, refusal)
@@ -58,7 +62,9 @@ CHECKSUMS = "checksums"
 
 def write_checksums(release: Path) -> None:
     """Write the checksum of every file. Nothing may be added to the release afterwards."""
-    sums = hashes_by_name({name: release / name for name in _names_of(release) if name not in _UNLISTED})
+    sums = hashes_by_name(
+        {name: release / name for name in _names_of(release) if name not in _UNLISTED}
+    )
     (release / CHECKSUMS_FILE).write_text(_lines(sums), encoding="utf-8", newline="\n")
 
 
@@ -104,9 +110,17 @@ def _lines(sums: Mapping[str, str]) -> str:
 
 def _names_of(release: Path) -> list[str]:
     """The files of the release, without those that readers' machines leave behind."""
-    paths = (path.relative_to(release) for path in _paths_in(release) if not path.is_dir() or path.is_symlink())
+    paths = (
+        path.relative_to(release)
+        for path in _paths_in(release)
+        if not path.is_dir() or path.is_symlink()
+    )
     left_behind = ("Thumbs.db", "desktop.ini")
-    kept = (path for path in paths if not any(part[0] == "." or part in left_behind for part in path.parts))
+    kept = (
+        path
+        for path in paths
+        if not any(part[0] == "." or part in left_behind for part in path.parts)
+    )
     return sorted(path.as_posix() for path in kept)
 
 

@@ -48,13 +48,18 @@ def coterminous_sets(areas: Areas, order: tuple[AreaKind, ...]) -> tuple[Cotermi
         found = np.flatnonzero(around != NO_ENTITY)
         same = found[inside[around[found]] == found]
         donors = areas.entities(earlier)[around[same]]
-        for entity, donor in zip(areas.entities(later)[same].tolist(), donors.tolist(), strict=True):
+        for entity, donor in zip(
+            areas.entities(later)[same].tolist(), donors.tolist(), strict=True
+        ):
             # the earliest kind is met first, and "same blocks" is transitive
             first_of.setdefault((later, entity), (earlier, donor))
     members: dict[_Member, list[_Member]] = {}
     for later_member, first in first_of.items():
         members.setdefault(first, [first]).append(later_member)
-    sets = [tuple(sorted(found, key=lambda member: order.index(member[0]))) for found in members.values()]
+    sets = [
+        tuple(sorted(found, key=lambda member: order.index(member[0])))
+        for found in members.values()
+    ]
     return tuple(sorted(sets, key=lambda found: (order.index(found[0][0]), found[0][1])))
 
 
@@ -69,9 +74,15 @@ def sets_of_passes(
     return found
 
 
-def _donor_levels(tabulation_pass: Pass, options: CoterminousOptions, census: Census) -> list[AreaLevel]:
+def _donor_levels(
+    tabulation_pass: Pass, options: CoterminousOptions, census: Census
+) -> list[AreaLevel]:
     """The levels of a pass that give to each other, in their order."""
-    level_of = {level.kind: level for level in census.area_levels if level.tabulation_pass == tabulation_pass}
+    level_of = {
+        level.kind: level
+        for level in census.area_levels
+        if level.tabulation_pass == tabulation_pass
+    }
     return [level_of[kind] for kind in options.donors(census) if kind in level_of]
 
 
@@ -93,7 +104,9 @@ class Copies:
         self._entity_of_set = _entities_of_sets(universe, sets, self._geographies)
         self._held = joined_by_level(self._groups_of_members(published))
         self._by_level: dict[int, PublishedGroups] = {}
-        for family in universe.product.families if sets else ():  # a pass may even lack levels that give
+        for family in (
+            universe.product.families if sets else ()
+        ):  # a pass may even lack levels that give
             for iterations in universe.census.tabulated_group_levels:
                 self._copy(family, iterations)
 
@@ -118,7 +131,9 @@ class Copies:
         keys = [self._keys(number, of_sets) for number in numbers]
         ranks = np.repeat(np.arange(len(numbers)), [len(of_level) for of_level in keys])
         positions = np.concatenate([np.arange(len(of_level)) for of_level in keys])
-        donor_key, first = np.unique(np.concatenate(keys), return_index=True)  # levels stand in their order
+        donor_key, first = np.unique(
+            np.concatenate(keys), return_index=True
+        )  # levels stand in their order
         donor_rank, donor_position = ranks[first], positions[first]
         if not len(first):
             return
@@ -142,7 +157,9 @@ class Copies:
         """Groups that a level gives, with the indices that they get where they are copied to."""
         given, level = self._held[number].chosen(positions), self._universe.levels[number]
         entities = self._universe.entities[level.geography].ids
-        return replace(given, indices=indices, donors=entities[level.index.entity_of(given.indices)])
+        return replace(
+            given, indices=indices, donors=entities[level.index.entity_of(given.indices)]
+        )
 
     def _keys(self, number: int, of_sets: GroupGrid) -> Integers:
         """The set and iteration of each group that a level has for members of sets."""
@@ -151,7 +168,9 @@ class Copies:
         members = self._entity_of_set[level.geography]
         order = np.argsort(members)
         entities = level.index.entity_of(groups.indices)
-        set_number = order[np.searchsorted(members, entities, sorter=order)] if len(groups) else order[:0]
+        set_number = (
+            order[np.searchsorted(members, entities, sorter=order)] if len(groups) else order[:0]
+        )
         return of_sets.index_of(set_number, level.index.iteration_of(groups.indices))
 
 

@@ -42,9 +42,7 @@ from safetab.release.outputs.pass_files import TEXT
 
 _JsonObject = dict[str, object]
 _LEVEL_OF_FOLDER = "Geography level. It is in the name of the folder, geography_level=..., from which readers take it."
-_ABOUT_CENSUS = (
-    "The specification of the census: its records, areas, groups, tables and privacy, by the program's keys."
-)
+_ABOUT_CENSUS = "The specification of the census: its records, areas, groups, tables and privacy, by the program's keys."
 _KEYS = {
     "universe/entities.parquet": ["geography_level", "region_id"],
     "universe/iterations.parquet": ["iteration_code"],
@@ -55,11 +53,16 @@ _KEYS = {
 }
 _FOREIGN_KEYS = [
     {"fields": fields, "reference": {"resource": resource, "fields": fields}}
-    for resource, fields in (("entities", ["geography_level", "region_id"]), ("iterations", ["iteration_code"]))
+    for resource, fields in (
+        ("entities", ["geography_level", "region_id"]),
+        ("iterations", ["iteration_code"]),
+    )
 ]
 
 
-def resources_of(universe: Universe, rows: Mapping[str, int], more: tuple[Column, ...] = ()) -> list[_JsonObject]:
+def resources_of(
+    universe: Universe, rows: Mapping[str, int], more: tuple[Column, ...] = ()
+) -> list[_JsonObject]:
     """The resources of the files in a release, given the number of rows of each.
 
     `more` has columns of the numbers beyond the usual ones.
@@ -76,7 +79,9 @@ def resources_of(universe: Universe, rows: Mapping[str, int], more: tuple[Column
         if name in rows:
             found.append(_resource(Path(name).stem, [name], *tables[Path(name).stem]))
     if universe.specification is not None:
-        found.append({"name": "census", "path": CENSUS_FILE, "format": "json", "description": _ABOUT_CENSUS})
+        found.append(
+            {"name": "census", "path": CENSUS_FILE, "format": "json", "description": _ABOUT_CENSUS}
+        )
     csv_files = [name for name in rows if name.startswith(f"{CSV_FOLDER}/")]
     return found + csv_resources_of(universe, csv_files, f"{CSV_FOLDER}/")
 
@@ -96,14 +101,20 @@ def csv_resources_of(
         short = f"{folder}-{stem.lower()}" if is_numbers else stem
         description, columns, keys = tables[folder if is_numbers else stem]
         if is_numbers:
-            description = f"{description}{_EACH_TOTAL_ONCE if repeated_totals(universe.product) else ''}"
+            description = (
+                f"{description}{_EACH_TOTAL_ONCE if repeated_totals(universe.product) else ''}"
+            )
         with_ids = _with_id_columns(columns, universe.census)
-        resource = _resource(f"{CSV_FOLDER}-{short}" if within else short, [name], description, with_ids, keys)
+        resource = _resource(
+            f"{CSV_FOLDER}-{short}" if within else short, [name], description, with_ids, keys
+        )
         found.append(resource | {"format": "csv", "mediatype": "text/csv", "encoding": "utf-8"})
     return found
 
 
-def _tables_of(universe: Universe, more: tuple[Column, ...]) -> dict[str, tuple[str, tuple[Column, ...], _JsonObject]]:
+def _tables_of(
+    universe: Universe, more: tuple[Column, ...]
+) -> dict[str, tuple[str, tuple[Column, ...], _JsonObject]]:
     """The description, the columns and the key of each table, by its short name."""
     product, census = universe.product, universe.census
     columns = (geography_level_column(census), *number_columns(product, census), *more)
@@ -135,8 +146,19 @@ def _field(column: Column) -> _JsonObject:
     constraints: _JsonObject = {"required": column.is_required}
     if column.values:
         constraints["enum"] = list(column.values)
-    kind = "number" if pa.types.is_floating(column.type) else "string" if column.type == TEXT else "integer"
-    return {"name": column.name, "type": kind, "description": column.description, "constraints": constraints}
+    kind = (
+        "number"
+        if pa.types.is_floating(column.type)
+        else "string"
+        if column.type == TEXT
+        else "integer"
+    )
+    return {
+        "name": column.name,
+        "type": kind,
+        "description": column.description,
+        "constraints": constraints,
+    }
 
 
 CSV_FOLDER = "csv"
@@ -196,7 +218,11 @@ def _with_id_columns(columns: Iterable[Column], census: Census) -> list[Column]:
 
 def geo_id(census: Census, level: AreaLevel, region_id: str) -> str:
     """An id of an area that no reader takes for a number: the agency's own form, or the level and the id."""
-    return f"{level.label}:{region_id}" if census.area_codes is None else census.area_codes.of(level, region_id)
+    return (
+        f"{level.label}:{region_id}"
+        if census.area_codes is None
+        else census.area_codes.of(level, region_id)
+    )
 
 
 @cache
@@ -220,25 +246,40 @@ def _numbers_for_csv(table: pa.Table, product: Product) -> pa.Table:
 
 
 def csv_names(
-    levels: Iterable[AreaLevel], universe_tables: Iterable[str] = (*UNIVERSE_FILES, COTERMINOUS_FILE)
+    levels: Iterable[AreaLevel],
+    universe_tables: Iterable[str] = (*UNIVERSE_FILES, COTERMINOUS_FILE),
 ) -> tuple[str, ...]:
     """Every CSV file that a release with these levels and tables may have, by its path among the CSV files."""
     numbers = dict.fromkeys(f"{NUMBERS_FOLDER}/{level.label}.csv" for level in levels)
     return (*numbers, *(f"{_UNIVERSE_FOLDER}/{Path(name).stem}.csv" for name in universe_tables))
 
 
-def write_csv_tables(release: Path, universe: Universe, folder: Path, of_format: int = OUTPUT_FORMAT) -> dict[str, int]:
+def write_csv_tables(
+    release: Path, universe: Universe, folder: Path, of_format: int = OUTPUT_FORMAT
+) -> dict[str, int]:
     """numbers/COUNTY.csv, .., universe/entities.csv, ..; returns their rows, by the path in the folder."""
     rows: dict[str, int] = {}
     known = {release / name for name in (*UNIVERSE_FILES, COTERMINOUS_FILE)}
     for path in sorted(known.intersection((release / _UNIVERSE_FOLDER).glob("*.parquet"))):
-        rows |= _written(folder, f"{_UNIVERSE_FOLDER}/{path.stem}.csv", rows_of_file(path), universe.census)
+        rows |= _written(
+            folder, f"{_UNIVERSE_FOLDER}/{path.stem}.csv", rows_of_file(path), universe.census
+        )
     for label in sorted({level.geography.label for level in universe.levels}):
         designs = [level.design for level in universe.levels if level.geography.label == label]
-        paths = [path for design in designs if (path := release / numbers_file(design, of_format)).is_file()]
+        paths = [
+            path
+            for design in designs
+            if (path := release / numbers_file(design, of_format)).is_file()
+        ]
         if paths:
-            tables = (_numbers_for_csv(table, universe.product) for path in paths for table in rows_of_file(path))
-            rows |= _written(folder, f"{NUMBERS_FOLDER}/{label}.csv", tables, universe.census, label)
+            tables = (
+                _numbers_for_csv(table, universe.product)
+                for path in paths
+                for table in rows_of_file(path)
+            )
+            rows |= _written(
+                folder, f"{NUMBERS_FOLDER}/{label}.csv", tables, universe.census, label
+            )
     return rows
 
 
@@ -267,7 +308,11 @@ def with_ids(table: pa.Table, census: Census, label: str | None = None) -> pa.Ta
         else:
             prefixes = {label: geo_id(census, one, "") for label, one in labels.items()}
         # the agency's form of the area that holds everybody has no id of its own
-        whole = [label for label, one in labels.items() if one.kind.is_whole and census.area_codes is not None]
+        whole = [
+            label
+            for label, one in labels.items()
+            if one.kind.is_whole and census.area_codes is not None
+        ]
         ids = _prefixed(table[level], table[name], prefixes, whole)
         table = table.add_column(table.column_names.index(name) + 1, text, ids)
     return table

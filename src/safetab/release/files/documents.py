@@ -23,7 +23,12 @@ from safetab.model.privacy_definition import PrivacyDefinition
 from safetab.model.products.product import Product, Selector
 from safetab.model.specification.reading import Publication, publication_as_json
 from safetab.release.files.checksums import CHECKSUMS, CHECKSUMS_FILE
-from safetab.release.files.citation import about_lines, as_data_package, citation_with_address, title_of
+from safetab.release.files.citation import (
+    about_lines,
+    as_data_package,
+    citation_with_address,
+    title_of,
+)
 from safetab.release.files.data_dictionary import CSV_FORMAT, about_csv, resources_of
 from safetab.release.files.numbers.number_files import LEAST_MARGIN_COLUMN, Column
 from safetab.release.files.release_options import ReleaseOptions
@@ -39,13 +44,19 @@ def selection_in_words(universe: Universe) -> str:
     """How being selected biases the numbers that are shown, if it does, in sentences."""
     census, selector = universe.census, universe.product.selector
     is_left_out = selector is not Selector.NOISY_STAGE_1 or census.suppresses
-    return _TEXTS["selection"][(selector if is_left_out else Selector.NONE).value].format(below=census.words.below)
+    return _TEXTS["selection"][(selector if is_left_out else Selector.NONE).value].format(
+        below=census.words.below
+    )
 
 
 def absence_in_words(product: Product) -> str:
     """Why a number may be absent, in a sentence."""
     nouns = product.record.nouns
-    perhaps = f"perhaps no {nouns}, perhaps some" if product.record.fields else "perhaps nobody, perhaps some people"
+    perhaps = (
+        f"perhaps no {nouns}, perhaps some"
+        if product.record.fields
+        else "perhaps nobody, perhaps some people"
+    )
     return _TEXTS["absent"][product.selector.value].format(nouns=nouns, perhaps=perhaps)
 
 
@@ -76,12 +87,18 @@ def write_from_template(
     product, words = universe.product, universe.census.words
     publication = facts.publication
     title = title_of(publication, universe.census, product.record)
-    cited = "" if publication is None else citation_with_address(publication, title, facts.status, facts.date)
+    cited = (
+        ""
+        if publication is None
+        else citation_with_address(publication, title, facts.status, facts.date)
+    )
     shared = {
         "TITLE": words.title.upper(),
         "COUNTS": indented(f"For many geographic areas and {words.some_groups}: {product.counts}."),
         "SELECTION": indented(selection_in_words(universe)),
-        "SELECTED_SUMS": README_TEXTS["selected_sums"] if product.selector is Selector.NOISY_STAGE_1 else "",
+        "SELECTED_SUMS": README_TEXTS["selected_sums"]
+        if product.selector is Selector.NOISY_STAGE_1
+        else "",
         "ADDING_UP": indented(product.adding_up),
         "STATUS": textwrap.fill(facts.status.line, width=_README_WIDTH),
         "DATE": facts.date.isoformat(),
@@ -158,7 +175,9 @@ class ReadmeExamples:
     number: tuple[int, int] | None = None
 
 
-def write_datapackage(release: Path, universe: Universe, facts: ReleaseFacts, rows: Mapping[str, int]) -> None:
+def write_datapackage(
+    release: Path, universe: Universe, facts: ReleaseFacts, rows: Mapping[str, int]
+) -> None:
     """Write datapackage.json, a Frictionless Data Package.
 
     It has the data dictionary and everything that a program must know to read the release.
@@ -178,7 +197,9 @@ def package_about(census: Census, facts: ReleaseFacts) -> JsonObject:
     about = facts.publication
     title = census.words.title
     return {
-        "title": f"Differentially private counts of {title[:1].lower()}{title[1:]}" if about is None else about.title,
+        "title": f"Differentially private counts of {title[:1].lower()}{title[1:]}"
+        if about is None
+        else about.title,
         "description": f"{facts.status.line} Every number carries noise and its margin of error. A group that is absent"
         " is not zero. README.txt explains it.",
         "version": facts.version,
@@ -196,7 +217,9 @@ def facts_as_json(universe: Universe, facts: ReleaseFacts) -> JsonObject:
         "product": universe.product.name,
         **status_as_json(facts.status),
         "privacy_definition": universe.definition.spelling,
-        PARTS[universe.specification is None]: {each.name: list(ids) for each, ids in universe.states.items()},
+        PARTS[universe.specification is None]: {
+            each.name: list(ids) for each, ids in universe.states.items()
+        },
         "allow_negative_counts": universe.allow_negative_counts,
         CHECKSUMS: CHECKSUMS_FILE,
         **steps_as_json(facts.options, universe.census),
@@ -221,16 +244,23 @@ def steps_as_json(options: ReleaseOptions, census: Census) -> JsonObject:
         "rules": [rule.value for rule in options.rules],
         "coterminous": None
         if coterminous is None
-        else {"order": [kind.name for kind in coterminous.donors(census)], "copy_all": coterminous.copy_all},
+        else {
+            "order": [kind.name for kind in coterminous.donors(census)],
+            "copy_all": coterminous.copy_all,
+        },
         **({"csv": True} if options.csv else {}),
     }
 
 
-def write_readme(release: Path, universe: Universe, facts: ReleaseFacts, examples: ReadmeExamples) -> None:
+def write_readme(
+    release: Path, universe: Universe, facts: ReleaseFacts, examples: ReadmeExamples
+) -> None:
     """Write README.txt."""
     product, words = universe.product, universe.census.words
     is_protected = facts.status is not OutputStatus.NO_PROTECTION
-    rules = [f"- {rule.value}: {rule.explained(words)}." for rule in facts.options.rules] or ["none."]
+    rules = [f"- {rule.value}: {rule.explained(words)}." for rule in facts.options.rules] or [
+        "none."
+    ]
     coterminous = (
         "applied: such areas have the same numbers, those of the donor that donor_geography_level and"
         " donor_region_id name."
@@ -241,11 +271,16 @@ def write_readme(release: Path, universe: Universe, facts: ReleaseFacts, example
     whose, headline = "", f"counts of {words.title}"
     if facts.publication is not None:
         headline = facts.publication.title
-    whom, missed = "the people who were counted", "people who were missed or counted twice in the census"
+    whom, missed = (
+        "the people who were counted",
+        "people who were missed or counted twice in the census",
+    )
     if specification is not None:
         whose = f" {protected_sentence(product)}"
         whom, missed = "privacy", "what the census missed or counted twice"
-    overlaps = _OVERLAPS.format(groups=words.overlapping, noun=a_or_an(product.record.noun), nouns=product.record.nouns)
+    overlaps = _OVERLAPS.format(
+        groups=words.overlapping, noun=a_or_an(product.record.noun), nouns=product.record.nouns
+    )
     values = {
         "HEADLINE": headline.upper(),
         "OVERLAPS": f"\n{indented(overlaps)}" if words.overlapping else "",
@@ -258,7 +293,9 @@ def write_readme(release: Path, universe: Universe, facts: ReleaseFacts, example
         "EXAMPLES": examples.text.rstrip("\n"),
         "READING": indented(reading_in_words(facts.options.confidence, examples.number)),
         "NOISE": indented(_NOISE[is_protected].format(whom=whom)),
-        "PROTECTION": indented(f"{_PROTECTION[is_protected].format(noun=product.record.protected)}{whose}"),
+        "PROTECTION": indented(
+            f"{_PROTECTION[is_protected].format(noun=product.record.protected)}{whose}"
+        ),
         "COTERMINOUS": indented(coterminous, "    "),
         "RULES": "\n".join(indented(rule, "    ") for rule in rules),
     }
@@ -267,7 +304,10 @@ def write_readme(release: Path, universe: Universe, facts: ReleaseFacts, example
 
 def _wrapped(lines: Sequence[str]) -> str:
     """The lines as the text below a headline."""
-    wrapped = [textwrap.fill(line, _README_WIDTH, subsequent_indent="  ", break_long_words=False) for line in lines]
+    wrapped = [
+        textwrap.fill(line, _README_WIDTH, subsequent_indent="  ", break_long_words=False)
+        for line in lines
+    ]
     return "".join(f"\n{line}" for line in wrapped)
 
 
@@ -319,7 +359,11 @@ def _unit_of_privacy(product: Product) -> JsonObject:
     """What is protected, and what neighbours differ in."""
     noun, unit = product.record.noun, product.record.unit
     if unit is None:
-        whole, own, size = f"one {noun}: a record of the {noun} file", f"one {noun}'s record", " of one size"
+        whole, own, size = (
+            f"one {noun}: a record of the {noun} file",
+            f"one {noun}'s record",
+            " of one size",
+        )
     else:
         whole, own, size = protected_sentence(product), f"all records of one {unit.name}", ""
     return {
@@ -339,7 +383,10 @@ def _made_by(universe: Universe, facts: ReleaseFacts) -> JsonObject:
         published = f"given as published by {universe.census.words.agency}"
         given_as = published if is_official else "that are not for release"
         name = f"tabulation, read from files {given_as}"
-        software = {"program": product.name if is_official else "safetab", "read_by": f"safetab {VERSION}"}
+        software = {
+            "program": product.name if is_official else "safetab",
+            "read_by": f"safetab {VERSION}",
+        }
     return {"name": f"{product.name} {name}", "software": software | {"algorithm": product.source}}
 
 
@@ -351,11 +398,15 @@ def _level_as_json(level: ReleaseLevel, definition: PrivacyDefinition) -> JsonOb
         "geography_level": level.geography.label,
         "iteration_level": level.level.iterations.name,
         **({"family": level.family.name} if design.product.has_several_families else {}),
-        f"budget_{definition.budget_symbol}": _exact_and_decimal(design.budget, loss_number(design.budget)),
+        f"budget_{definition.budget_symbol}": _exact_and_decimal(
+            design.budget, loss_number(design.budget)
+        ),
         "stability": design.stability if design.stages else None,
         "stages": {
             stage.name.lower(): {
-                f"cost_{definition.budget_symbol}": _exact_and_decimal(measured.budget, loss_number(measured.budget)),
+                f"cost_{definition.budget_symbol}": _exact_and_decimal(
+                    measured.budget, loss_number(measured.budget)
+                ),
                 "mechanism": measured.noise.mechanism,
                 measured.noise.parameter_name: _exact_and_decimal(
                     measured.noise.parameter, float(measured.noise.parameter)

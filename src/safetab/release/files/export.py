@@ -13,12 +13,32 @@ from safetab.foundation.findings import Finding, InvalidInput, Severity
 from safetab.model.census.census import Census
 from safetab.release.files.census_form import CENSUS_FORM_FILES, COLUMNS_FILE, write_census_form
 from safetab.release.files.checksums import CHECKSUMS, document_of, invalid
-from safetab.release.files.data_dictionary import CSV_FORMAT, csv_names, csv_resources_of, write_csv_tables
-from safetab.release.files.documents import DATAPACKAGE_FILE, PRIVACY_FILE, README_FILE, README_TEXTS, facts_as_json
+from safetab.release.files.data_dictionary import (
+    CSV_FORMAT,
+    csv_names,
+    csv_resources_of,
+    write_csv_tables,
+)
+from safetab.release.files.documents import (
+    DATAPACKAGE_FILE,
+    PRIVACY_FILE,
+    README_FILE,
+    README_TEXTS,
+    facts_as_json,
+)
 from safetab.release.files.made_of import MADE_FILES, write_made_of
-from safetab.release.files.release_folder import EXPORTED_ENTITIES, ReleaseFolder, open_release_folder
+from safetab.release.files.release_folder import (
+    EXPORTED_ENTITIES,
+    ReleaseFolder,
+    open_release_folder,
+)
 from safetab.release.outputs.manifest import NOT_FOR_RELEASE_FILE, write_json, write_not_for_release
-from safetab.release.outputs.output_folder import EarlierOutput, always_named, output_findings, whole_output
+from safetab.release.outputs.output_folder import (
+    EarlierOutput,
+    always_named,
+    output_findings,
+    whole_output,
+)
 
 
 class ExportForm(Enum):
@@ -56,14 +76,18 @@ def export_csv(
         message = f"the {census.name} has no such form. Leave it out."
         raise InvalidInput([Finding(Severity.ERROR, "the command", "--form", message)])
     exports = _earlier_exports(census)
-    earlier = next((known for known in exports.values() if (folder / known.known_by).is_file()), exports[form])
+    earlier = next(
+        (known for known in exports.values() if (folder / known.known_by).is_file()), exports[form]
+    )
     refused = output_findings(folder, [opened.path], overwrite=overwrite, earlier=earlier)
     if refused:
         raise InvalidInput(refused)
     try:
         with refusals_as_run_failed(folder), whole_output(folder, overwrite=overwrite) as output:
             write_not_for_release(output, opened.facts.status)
-            (output / PRIVACY_FILE).write_text(document_of(opened.path / PRIVACY_FILE), encoding="utf-8")
+            (output / PRIVACY_FILE).write_text(
+                document_of(opened.path / PRIVACY_FILE), encoding="utf-8"
+            )
             write = _write_tidy if form is ExportForm.TIDY else write_census_form
             rows = write(opened, output)
             write_made_of(output, opened.path)
@@ -80,7 +104,9 @@ def _write_tidy(opened: ReleaseFolder, output: Path) -> dict[str, int]:
         opened.numbers_of(level)  # has the columns of numbers
     levels = opened.universe.census.area_levels
     example = next((level for level in levels if level.kind.suppresses), levels[0])
-    readme = README_TEXTS["exports"].format(level=example.label) + document_of(release / README_FILE)
+    readme = README_TEXTS["exports"].format(level=example.label) + document_of(
+        release / README_FILE
+    )
     (output / README_FILE).write_text(readme, encoding="utf-8")
     rows = write_csv_tables(release, opened.universe, output, opened.format)
     package = json.loads((release / DATAPACKAGE_FILE).read_text(encoding="utf-8"))

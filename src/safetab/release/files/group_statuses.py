@@ -31,7 +31,15 @@ SUPPRESSED = "suppressed"
 NOT_SELECTED = "no published total"
 NOT_IN_FILES = "not in the files"
 NOT_TABULATED = "not tabulated"
-_STATUSES_OF_GROUPS = (PUBLISHED, COPIED, WITHHELD, SUPPRESSED, NOT_SELECTED, NOT_IN_FILES, NOT_TABULATED)
+_STATUSES_OF_GROUPS = (
+    PUBLISHED,
+    COPIED,
+    WITHHELD,
+    SUPPRESSED,
+    NOT_SELECTED,
+    NOT_IN_FILES,
+    NOT_TABULATED,
+)
 
 _ABSENT = {
     Selector.NOISY_STAGE_1: SUPPRESSED,
@@ -95,12 +103,24 @@ def _geographies(release: ReleaseFolder, wanted: Slice) -> tuple[AreaLevel, ...]
     """The geography levels that a slice asks for. Raises InvalidInput if the release lacks anything in it."""
     universe = release.universe
     known = {level.label: level for level in universe.entities}
-    geographies = tuple(level for label, level in known.items() if not wanted.levels or label in wanted.levels)
-    regions = {region for level in geographies if wanted.regions for region in universe.entities[level].region_ids}
+    geographies = tuple(
+        level for label, level in known.items() if not wanted.levels or label in wanted.levels
+    )
+    regions = {
+        region
+        for level in geographies
+        if wanted.regions
+        for region in universe.entities[level].region_ids
+    }
     codes = {iteration.code for iteration in universe.lists.iterations}
     asked_for: list[tuple[str, tuple[str, ...], Container[str], str]] = [
         ("--level", wanted.levels, known, f"is not in this release. It has {', '.join(known)}."),
-        ("--region", wanted.regions, regions, "is not an entity of these levels. Ids have their leading zeros."),
+        (
+            "--region",
+            wanted.regions,
+            regions,
+            "is not an entity of these levels. Ids have their leading zeros.",
+        ),
         ("--iteration", wanted.iterations, codes, "is not an iteration code of this release."),
     ]
     findings = FindingsOf(str(release.path))
@@ -121,7 +141,9 @@ def _of_geography(
     ids = entities.region_ids
     chosen = np.flatnonzero(np.isin(ids, wanted.regions)) if wanted.regions else np.arange(len(ids))
     listed = release.universe.lists.iterations
-    iterations = [each for each in listed if not wanted.iterations or each.code in wanted.iterations]
+    iterations = [
+        each for each in listed if not wanted.iterations or each.code in wanted.iterations
+    ]
     at_once = max(_GROUPS_AT_ONCE // max(len(iterations), 1), 1)
     for first in range(0, len(chosen), at_once):
         some = chosen[first : first + at_once]
@@ -140,14 +162,21 @@ class _Part:
 
 
 def _batch(
-    release: ReleaseFolder, geography: AreaLevel, part: _Part, iterations: Sequence[CharacteristicIteration]
+    release: ReleaseFolder,
+    geography: AreaLevel,
+    part: _Part,
+    iterations: Sequence[CharacteristicIteration],
 ) -> pa.RecordBatch:
     """The statuses of all groups of some entities, as one batch of rows."""
-    entity, iteration = np.divmod(np.arange(len(part.ids) * len(iterations)), max(len(iterations), 1))
+    entity, iteration = np.divmod(
+        np.arange(len(part.ids) * len(iterations)), max(len(iterations), 1)
+    )
     universe = release.universe
     absent = [universe.why_not_tabulated(geography, each, part.family) for each in iterations]
     if_absent = absent_status(universe.product, release.facts.origin)
-    status = np.array([_STATUSES_OF_GROUPS.index(if_absent if why is None else NOT_TABULATED) for why in absent])
+    status = np.array(
+        [_STATUSES_OF_GROUPS.index(if_absent if why is None else NOT_TABULATED) for why in absent]
+    )
     reason = np.array([-1 if why is None else universe.reasons.index(why) for why in absent])
     row_status, row_reason = status[iteration], reason[iteration]
     shape, donor_level, donor = np.full((3, len(entity)), UNKNOWN, dtype=np.int64)
@@ -158,8 +187,12 @@ def _batch(
             continue
         with damage_as_invalid_input(file.path):
             for rows, found in _published_totals(file, part, iterations):
-                row_status[rows] = found.status  # STATUSES_OF_GROUPS begin with the statuses of numbers
-                row_reason[rows] = np.where(found.rule == UNKNOWN, -1, found.rule + len(universe.reasons))
+                row_status[rows] = (
+                    found.status
+                )  # STATUSES_OF_GROUPS begin with the statuses of numbers
+                row_reason[rows] = np.where(
+                    found.rule == UNKNOWN, -1, found.rule + len(universe.reasons)
+                )
                 shape[rows] = np.where(found.table_is_known, found.shape, UNKNOWN)
                 donor_level[rows] = found.donor_level
                 donor[rows] = found.donor
@@ -171,7 +204,9 @@ def _batch(
     columns = {
         "geography_level": texts([geography.label], np.zeros_like(entity)),
         "region_id": texts(part.ids, entity),
-        "region_name": texts([part.entities.names[position] for position in part.positions], entity),
+        "region_name": texts(
+            [part.entities.names[position] for position in part.positions], entity
+        ),
         "iteration_code": texts([each.code for each in iterations], iteration),
         "iteration_name": texts([each.name for each in iterations], iteration),
         "status": texts(_STATUSES_OF_GROUPS, row_status),
@@ -182,7 +217,9 @@ def _batch(
         FAMILY: texts([part.family.name], np.zeros_like(entity)),
     }
     schema = status_schema(universe.product)
-    return pa.record_batch([columns[name].cast(pa.string()) for name in schema.names], schema=schema)
+    return pa.record_batch(
+        [columns[name].cast(pa.string()) for name in schema.names], schema=schema
+    )
 
 
 def _published_totals(

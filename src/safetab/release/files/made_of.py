@@ -18,6 +18,8 @@ MADE_FILES = (MADE_OF_FILE, CHECKSUMS_FILE)
 def write_made_of(folder: Path, release: Path) -> None:
     """Name the program and the release, by the checksum that a signature covers; then list all files of the folder."""
     sums = release / CHECKSUMS_FILE
-    signed = {CHECKSUMS_FILE: sha256_of(sums)} if sums.is_file() else {}  # the oldest releases have none
+    signed = (
+        {CHECKSUMS_FILE: sha256_of(sums)} if sums.is_file() else {}
+    )  # the oldest releases have none
     write_json(folder / MADE_OF_FILE, {MADE_BY: THIS_PROGRAM, "release": {"sha256": signed}})
     write_checksums(folder)

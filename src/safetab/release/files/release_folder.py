@@ -15,17 +15,41 @@ import pyarrow.parquet
 from safetab.core.privacy.output_status import status_of_json
 from safetab.foundation.failures import raise_if_the_machine_failed
 from safetab.foundation.files import resolved
-from safetab.foundation.findings import FORMAT, OUTPUT_FORMAT, FindingsOf, readable_format, shortened
+from safetab.foundation.findings import (
+    FORMAT,
+    OUTPUT_FORMAT,
+    FindingsOf,
+    readable_format,
+    shortened,
+)
 from safetab.model.census.census import Census
 from safetab.model.privacy_definition import PrivacyDefinition
 from safetab.model.specification.reading import publication_of, publication_of_json
 from safetab.release.files.census_file import read_census
-from safetab.release.files.checksums import CHECKSUMS, CHECKSUMS_FILE, check_files, damage_as_invalid_input, invalid
-from safetab.release.files.documents import ABOUT, DATAPACKAGE_FILE, PARTS, PRIVACY_FILE, Origin, ReleaseFacts
+from safetab.release.files.checksums import (
+    CHECKSUMS,
+    CHECKSUMS_FILE,
+    check_files,
+    damage_as_invalid_input,
+    invalid,
+)
+from safetab.release.files.documents import (
+    ABOUT,
+    DATAPACKAGE_FILE,
+    PARTS,
+    PRIVACY_FILE,
+    Origin,
+    ReleaseFacts,
+)
 from safetab.release.files.made_of import MADE_OF_FILE
 from safetab.release.files.numbers.number_files import RELEASE_FOLDER, number_columns, numbers_file
 from safetab.release.files.numbers.read_numbers import NumbersReader
-from safetab.release.files.release_options import CoterminousOptions, ReleaseOptions, ReleaseRule, confidence_of
+from safetab.release.files.release_options import (
+    CoterminousOptions,
+    ReleaseOptions,
+    ReleaseRule,
+    confidence_of,
+)
 from safetab.release.files.release_universe import ReleaseLevel, Universe
 from safetab.release.files.universe_files import read_universe
 
@@ -45,7 +69,9 @@ class ReleaseFolder:
     def refuse_inside(self, file: Path) -> None:
         """Raises InvalidInput for a new file in the folder: it would no longer hold what was released."""
         if resolved(self.path) in resolved(file).parents:
-            raise invalid(file, "is inside the release, which must not change. Choose another place.")
+            raise invalid(
+                file, "is inside the release, which must not change. Choose another place."
+            )
 
     def numbers_of(self, level: ReleaseLevel) -> Path | None:
         """The file of a level's numbers, if it has any. Raises InvalidInput if it has not the columns of numbers."""
@@ -61,7 +87,9 @@ class ReleaseFolder:
             if is_needed and types.get(column.name) != column.type:
                 wrong.append(column.name)
         if wrong:
-            raise invalid(path, f"has missing or wrong columns: {shortened(wrong)}. Get the release again.")
+            raise invalid(
+                path, f"has missing or wrong columns: {shortened(wrong)}. Get the release again."
+            )
         return path
 
     def open_numbers(self, level: ReleaseLevel) -> NumbersReader | None:
@@ -94,8 +122,13 @@ def _opened(path: Path, *, as_released: bool) -> ReleaseFolder:
         if path.is_file():
             raise invalid(path, "is a file: give the folder of a release, OUT or OUT/release.")
         if (path / MADE_OF_FILE).is_file():
-            raise invalid(path, f"was made of a release. Give that, or check this: `safetab verify {path} OUT`.")
-        inside = sorted(each.parent.parent for each in path.glob(f"*/{RELEASE_FOLDER}/{DATAPACKAGE_FILE}"))
+            raise invalid(
+                path,
+                f"was made of a release. Give that, or check this: `safetab verify {path} OUT`.",
+            )
+        inside = sorted(
+            each.parent.parent for each in path.glob(f"*/{RELEASE_FOLDER}/{DATAPACKAGE_FILE}")
+        )
         others = shortened(inside or ["OUT", "OUT/release"], between=" or ")
         raise invalid(path, f"is not a release: it has no {DATAPACKAGE_FILE}. Give {others}.")
     if (folder / EXPORTED_ENTITIES).is_file():
@@ -125,7 +158,9 @@ def _opened(path: Path, *, as_released: bool) -> ReleaseFolder:
 
 def _require_known_format(folder: Path) -> int:
     """The format of a release. Raises InvalidInput if a document of it says that a newer version wrote it."""
-    written_in = readable_format(folder, _json_of(folder / DATAPACKAGE_FILE)["safetab"].get(FORMAT, 0))
+    written_in = readable_format(
+        folder, _json_of(folder / DATAPACKAGE_FILE)["safetab"].get(FORMAT, 0)
+    )
     privacy = folder / PRIVACY_FILE
     if privacy.is_file():  # a release of official files has none
         readable_format(privacy, _json_of(privacy).get(FORMAT, 0))

@@ -15,7 +15,12 @@ from safetab.core.algorithm.level_design import CONFIDENCE
 from safetab.foundation.findings import Finding, FindingsOf, InvalidInput
 from safetab.model.census.area_levels import AreaKind
 from safetab.model.census.census import Census, Words
-from safetab.model.census.groups import CharacteristicIteration, Classification, Members, PublicLists
+from safetab.model.census.groups import (
+    CharacteristicIteration,
+    Classification,
+    Members,
+    PublicLists,
+)
 
 
 class ReleaseRule(Enum):
@@ -51,7 +56,9 @@ def partner_codes(lists: PublicLists, kind: AreaKind) -> dict[str, str]:
         for iteration in tabulated
         if iteration.kind.members is Members.ANY and lists.codes_of_iteration.get(iteration.code)
     }
-    with_only = ((each.code, identity(each)) for each in tabulated if each.kind.members is Members.ONLY)
+    with_only = (
+        (each.code, identity(each)) for each in tabulated if each.kind.members is Members.ONLY
+    )
     return {code: with_any[its_own] for code, its_own in with_only if its_own in with_any}
 
 
@@ -63,15 +70,27 @@ _LEAST_CONFIDENCE, _MOST_CONFIDENCE = Fraction(1, 2), Fraction(999_999, 1_000_00
 class CoterminousOptions:
     """Which kinds give to which, and whether to copy groups that the target's level does not tabulate."""
 
-    order: tuple[str, ...] = ()  # names of kinds; those of the census in its own order if there are none
+    order: tuple[
+        str, ...
+    ] = ()  # names of kinds; those of the census in its own order if there are none
     copy_all: bool = False
 
     def refused_order(self, census: Census) -> tuple[Finding, ...]:
         """A finding if the order does not name kinds of the census that can give."""
-        names, known = list(map(str.casefold, self.order)), [kind.name for kind in census.donor_order]
+        names, known = (
+            list(map(str.casefold, self.order)),
+            [kind.name for kind in census.donor_order],
+        )
         findings = FindingsOf("the command")
-        if names and (len(names) < 2 or len(set(names)) != len(names) or not set(names) <= {*map(str.casefold, known)}):
-            findings.error("--order", f"must be two or more of {','.join(known)}, each once, separated by commas.")
+        if names and (
+            len(names) < 2
+            or len(set(names)) != len(names)
+            or not set(names) <= {*map(str.casefold, known)}
+        ):
+            findings.error(
+                "--order",
+                f"must be two or more of {','.join(known)}, each once, separated by commas.",
+            )
         return findings.findings
 
     def donors(self, census: Census) -> tuple[AreaKind, ...]:
@@ -126,9 +145,15 @@ class ReleaseRequest:
     def options(self) -> ReleaseOptions:
         """The options. Raises InvalidInput with every problem that doesn't depend on the census."""
         findings = FindingsOf("the command")
-        confidence, rules = confidence_of(self.confidence, findings), _rules_of(self.rules, findings)
+        confidence, rules = (
+            confidence_of(self.confidence, findings),
+            _rules_of(self.rules, findings),
+        )
         names = () if self.order is None else tuple(name.strip() for name in self.order.split(","))
-        for option, is_given in (("--order", self.order is not None), ("--copy-all", self.copy_all)):
+        for option, is_given in (
+            ("--order", self.order is not None),
+            ("--copy-all", self.copy_all),
+        ):
             if is_given and not self.coterminous:
                 findings.error(option, "is about the coterminous step. Give --coterminous too.")
         coterminous = CoterminousOptions(names, self.copy_all) if self.coterminous else None

@@ -95,15 +95,24 @@ class ReleaseLevel:
     @cached_property
     def is_tabulated(self) -> Truths:
         """For each iteration, whether it has groups at this level."""
-        one_of_list = {iteration.listed: iteration for iteration in self.iterations}  # of a list all have the same fate
-        has_groups = {listed: self.why_not_tabulated(example) is None for listed, example in one_of_list.items()}
-        return np.array([has_groups[iteration.listed] for iteration in self.iterations], dtype=np.bool_)
+        one_of_list = {
+            iteration.listed: iteration for iteration in self.iterations
+        }  # of a list all have the same fate
+        has_groups = {
+            listed: self.why_not_tabulated(example) is None
+            for listed, example in one_of_list.items()
+        }
+        return np.array(
+            [has_groups[iteration.listed] for iteration in self.iterations], dtype=np.bool_
+        )
 
     @cached_property
     def is_total_only(self) -> Truths:
         """For each iteration, whether its groups get only a total, whatever their size."""
         has_total_only = self.design.product.has_total_only
-        is_total_only = [has_total_only and iteration.is_total_only for iteration in self.iterations]
+        is_total_only = [
+            has_total_only and iteration.is_total_only for iteration in self.iterations
+        ]
         return np.array(is_total_only, dtype=np.bool_)
 
     @cached_property
@@ -129,8 +138,12 @@ class Universe:
     lists: PublicLists
     entities: Mapping[AreaLevel, Entities]
     levels: tuple[ReleaseLevel, ...]
-    around: Mapping[tuple[AreaLevel, AreaKind], Integers] = field(default_factory=dict)  # as `parents`
-    specification: Specification | None = None  # that census and product were compiled from, if they were
+    around: Mapping[tuple[AreaLevel, AreaKind], Integers] = field(
+        default_factory=dict
+    )  # as `parents`
+    specification: Specification | None = (
+        None  # that census and product were compiled from, if they were
+    )
 
     @cached_property
     def number_of_level(self) -> Mapping[tuple[TableFamily, PopulationGroupLevel], int]:
@@ -154,7 +167,10 @@ class Universe:
         return (self.census.words.never_tabulated, NO_BUDGET, NO_CODES, *of_lists)
 
     def why_not_tabulated(
-        self, geography: AreaLevel, iteration: CharacteristicIteration, family: TableFamily | None = None
+        self,
+        geography: AreaLevel,
+        iteration: CharacteristicIteration,
+        family: TableFamily | None = None,
     ) -> str | None:
         """Why the iteration has no groups at the level of a table family, of any unless one is given."""
         if not iteration.level.is_tabulated:
@@ -169,7 +185,9 @@ class Universe:
             listed = _iterations_of_level(self.lists, iterations)
             codes = pa.array([iteration.code for iteration in listed], pa.string())
             names = pa.array([iteration.name for iteration in listed], pa.string())
-            kinds = pa.array([iteration.kind.name for iteration in listed], pa.string()).dictionary_encode()
+            kinds = pa.array(
+                [iteration.kind.name for iteration in listed], pa.string()
+            ).dictionary_encode()
             columns[iterations] = _IterationColumns(codes, names, kinds)
         return columns
 
@@ -187,7 +205,9 @@ class Universe:
             return np.zeros_like(positions)
         if (level, kind) in self.around:
             return self.around[level, kind]
-        position_of = {text: position for position, text in enumerate(self.entities[around].region_ids)}
+        position_of = {
+            text: position for position, text in enumerate(self.entities[around].region_ids)
+        }
         for position, text in enumerate(self.entities[level].region_ids):
             positions[position] = position_of.get(level.kind.id_around(text, kind) or "", -1)
         return positions
@@ -209,16 +229,23 @@ class Universe:
 
     def ids_around(self, level: AreaLevel, kind: AreaKind) -> list[str | None]:
         """The same for each area of a level, in the order of the release."""
-        by_id = [level.kind.id_around(region_id, kind) for region_id in self.entities[level].region_ids]
+        by_id = [
+            level.kind.id_around(region_id, kind) for region_id in self.entities[level].region_ids
+        ]
         around = self.level_beside(level, kind)
         if around is None or None not in by_id:
             return by_id
         ids = self.entities[around].region_ids
-        return [ids[position] if position >= 0 else None for position in self.parents(level, kind).tolist()]
+        return [
+            ids[position] if position >= 0 else None
+            for position in self.parents(level, kind).tolist()
+        ]
 
     def nearest_around(self, level: AreaLevel) -> AreaLevel | None:
         """The level of the smallest areas in the same pass that hold whole areas of a level."""
-        return next(filter(None, (self.level_beside(level, kind) for kind in level.kind.around)), None)
+        return next(
+            filter(None, (self.level_beside(level, kind) for kind in level.kind.around)), None
+        )
 
     def lies_in_parts(self, level: AreaLevel) -> Truths:
         """Whether each entity of a level is in a part of its pass; True if entities may cross parts."""
@@ -243,9 +270,13 @@ class Universe:
     def partner_positions(self, level: ReleaseLevel) -> Integers:
         """The position of each iteration's partner at the level, or -1."""
         partner_of = self.partners[self.census.grain_of(level.geography.kind)]
-        return level.positions_of(partner_of.get(iteration.code, "") for iteration in level.iterations)
+        return level.positions_of(
+            partner_of.get(iteration.code, "") for iteration in level.iterations
+        )
 
-    def level_of(self, geography: AreaLevel, iterations: GroupLevel, family: TableFamily | None = None) -> ReleaseLevel:
+    def level_of(
+        self, geography: AreaLevel, iterations: GroupLevel, family: TableFamily | None = None
+    ) -> ReleaseLevel:
         """A level as measured for a table family, the first with a budget there unless one is given.
 
         All families share entities and iterations.
@@ -257,10 +288,14 @@ class Universe:
 
     def levels_of(self, tabulation_pass: Pass) -> tuple[ReleaseLevel, ...]:
         """The levels of one pass."""
-        return tuple(level for level in self.levels if level.geography.tabulation_pass == tabulation_pass)
+        return tuple(
+            level for level in self.levels if level.geography.tabulation_pass == tabulation_pass
+        )
 
 
-def universe_of_run(plan: RunPlan, geography_of_pass: Mapping[Pass, Areas], names: _EntityNames) -> Universe:
+def universe_of_run(
+    plan: RunPlan, geography_of_pass: Mapping[Pass, Areas], names: _EntityNames
+) -> Universe:
     """The universe of a run's plan and geography."""
     entities, around = {}, {}
     for level in dict.fromkeys(level.geography for level in plan.config.levels):
@@ -274,13 +309,17 @@ def universe_of_run(plan: RunPlan, geography_of_pass: Mapping[Pass, Areas], name
 def universe_of_plan(plan: RunPlan, entities: Mapping[AreaLevel, Entities]) -> Universe:
     """The universe of a plan. `entities` has every geography level of the passes that run."""
     config = plan.config
-    designs = {(level_plan.family, level_plan.level): level_plan.design for level_plan in plan.levels}
+    designs = {
+        (level_plan.family, level_plan.level): level_plan.design for level_plan in plan.levels
+    }
     all_designs = []
     for level in config.levels:
         for of_family in config.families:
             measured = designs.get((of_family.family, level))
             all_designs.append(measured or not_measured(config, of_family, level))
-    states = {tabulation_pass: config.parts_of(tabulation_pass) for tabulation_pass in config.passes}
+    states = {
+        tabulation_pass: config.parts_of(tabulation_pass) for tabulation_pass in config.passes
+    }
     facts = (config.product, config.privacy_definition, config.allow_negative_counts)
     levels = release_levels(all_designs, plan.lists, entities)
     universe = Universe(config.census, *facts, config.passes, states, plan.lists, entities, levels)
@@ -299,7 +338,9 @@ def release_levels(
     return tuple(levels)
 
 
-def _iterations_of_level(lists: PublicLists, level: GroupLevel) -> tuple[CharacteristicIteration, ...]:
+def _iterations_of_level(
+    lists: PublicLists, level: GroupLevel
+) -> tuple[CharacteristicIteration, ...]:
     """The listed iterations of a level, sorted by code."""
     return tuple(iteration for iteration in lists.iterations if iteration.level == level)
 

@@ -28,21 +28,39 @@ from safetab.model.products.product import Product, Selector, Shape, TableFamily
 from safetab.release.files.census_file import ENTITIES_FILE, ReleasedCensus, write_census
 from safetab.release.files.coterminous import SetsOfPasses
 from safetab.release.files.numbers.number_files import Column, columns_of_groups, schema_of_columns
-from safetab.release.files.release_universe import NO_BUDGET, NO_CODES, Entities, ReleaseLevel, Universe, release_levels
+from safetab.release.files.release_universe import (
+    NO_BUDGET,
+    NO_CODES,
+    Entities,
+    ReleaseLevel,
+    Universe,
+    release_levels,
+)
 from safetab.release.outputs.pass_files import TEXT
 
 _STAGES = (Stage.STAGE_1, Stage.STAGE_2, Stage.TOTAL_ONLY)
 _STAGE_COLUMNS = tuple(
-    Column(f"{stage.name.lower()}_{what}", TEXT, f"{words} {where}; null if there was none.", is_required=False)
+    Column(
+        f"{stage.name.lower()}_{what}",
+        TEXT,
+        f"{words} {where}; null if there was none.",
+        is_required=False,
+    )
     for stage, where in {
         Stage.STAGE_1: "of stage 1, the total that chooses the table",
         Stage.STAGE_2: "of stage 2, the published numbers of groups measured in two stages",
         Stage.TOTAL_ONLY: "of groups that get a total whatever their size",
     }.items()
-    for what, words in (("budget", "Share of the budget (exact)"), ("parameter", "Exact parameter of the noise"))
+    for what, words in (
+        ("budget", "Share of the budget (exact)"),
+        ("parameter", "Exact parameter of the noise"),
+    )
 )
 FAMILY = "family"
-_TOTALS = {Selector.NOISY_STAGE_1: "Stage-1 total", Selector.PUBLISHED_TOTALS: "Published total of people"}
+_TOTALS = {
+    Selector.NOISY_STAGE_1: "Stage-1 total",
+    Selector.PUBLISHED_TOTALS: "Published total of people",
+}
 _GROUPS_FILE = "universe/iterations.parquet"
 _CODES_FILE = "universe/codes.parquet"
 _CODES_OF_GROUPS_FILE = "universe/iteration-codes.parquet"
@@ -50,7 +68,12 @@ _LEVELS_FILE = "universe/levels.parquet"
 UNIVERSE_FILES = (ENTITIES_FILE, _GROUPS_FILE, _CODES_FILE, _CODES_OF_GROUPS_FILE, _LEVELS_FILE)
 COTERMINOUS_FILE = "universe/coterminous.parquet"
 _PARENT_COLUMNS = (
-    Column("parent_geography_level", TEXT, "Level of the smallest area that the entity lies in.", is_required=False),
+    Column(
+        "parent_geography_level",
+        TEXT,
+        "Level of the smallest area that the entity lies in.",
+        is_required=False,
+    ),
     Column("parent_region_id", TEXT, "Id of that area.", is_required=False),
 )
 _GROUP_COLUMNS = ("iteration_code", "iteration_name", "iteration_level", "iteration_kind", "list")
@@ -61,7 +84,12 @@ _Described = tuple[str, tuple[Column, ...]]
 
 def geography_level_column(census: Census) -> Column:
     """The column of labels of area levels."""
-    return Column("geography_level", TEXT, "Geography level.", values=tuple(one.label for one in census.area_levels))
+    return Column(
+        "geography_level",
+        TEXT,
+        "Geography level.",
+        values=tuple(one.label for one in census.area_levels),
+    )
 
 
 def universe_files(universe: Universe) -> dict[str, _Described]:
@@ -115,7 +143,9 @@ def _group_level_column(census: Census) -> Column:
 def _list_column(census: Census) -> Column:
     *others, last = (f"{listed.clause or listed.words} ({listed.name})" for listed in census.lists)
     where = f"{', '.join(others)}, or {last}" if others else last
-    untabulated = [f"{level.name.lower()} groups" for level in census.group_levels if not level.is_tabulated]
+    untabulated = [
+        f"{level.name.lower()} groups" for level in census.group_levels if not level.is_tabulated
+    ]
     nowhere = f"; null for {' and '.join(untabulated)}, which never are" if untabulated else ""
     names = tuple(listed.name for listed in census.lists)
     about = f"Where the group is tabulated: {where}{nowhere}."
@@ -134,7 +164,12 @@ def _columns_of_levels(universe: Universe) -> tuple[Column, ...]:
     total = f"{_TOTALS.get(product.selector)} from which on a group gets"
     is_required = not product.has_several_families and universe.specification is None
     thresholds = (
-        Column(f"threshold_{shape.label}", pa.int64(), f"{total} {shape.words}.", is_required=is_required)
+        Column(
+            f"threshold_{shape.label}",
+            pa.int64(),
+            f"{total} {shape.words}.",
+            is_required=is_required,
+        )
         for family in product.families
         for shape in _shapes_with_thresholds(product, family)
     )
@@ -160,7 +195,10 @@ def write_universe(release: Path, universe: Universe, sets: SetsOfPasses | None)
     (release / "universe").mkdir(parents=True, exist_ok=True)
     rows_of: dict[str, list[_Row]] = {
         _GROUPS_FILE: [_group_row(each) for each in universe.lists.iterations],
-        _CODES_FILE: [{"code": code, "code_name": name} for code, name in sorted(universe.lists.code_names.items())],
+        _CODES_FILE: [
+            {"code": code, "code_name": name}
+            for code, name in sorted(universe.lists.code_names.items())
+        ],
         _CODES_OF_GROUPS_FILE: [
             {"iteration_code": iteration.code, "code": code}
             for iteration in universe.lists.iterations
@@ -168,7 +206,9 @@ def write_universe(release: Path, universe: Universe, sets: SetsOfPasses | None)
         ],
         _LEVELS_FILE: [_level_row(level) for level in universe.levels],
     }
-    schemas = {name: schema_of_columns(columns) for name, (_, columns) in universe_files(universe).items()}
+    schemas = {
+        name: schema_of_columns(columns) for name, (_, columns) in universe_files(universe).items()
+    }
     if universe.specification is not None:
         write_census(release, universe.specification, universe.census)
     if sets is not None:
@@ -176,7 +216,9 @@ def write_universe(release: Path, universe: Universe, sets: SetsOfPasses | None)
     tables = {ENTITIES_FILE: _entities_table(schemas[ENTITIES_FILE], universe)}
     tables |= {name: pa.Table.from_pylist(rows, schemas[name]) for name, rows in rows_of.items()}
     for name, table in tables.items():
-        pa.parquet.write_table(table, release / name, compression="zstd", store_schema=False, row_group_size=1 << 17)
+        pa.parquet.write_table(
+            table, release / name, compression="zstd", store_schema=False, row_group_size=1 << 17
+        )
     return {name: len(table) for name, table in tables.items()}
 
 
@@ -203,7 +245,13 @@ def _parents(universe: Universe, level: AreaLevel) -> tuple[pa.Array, pa.Array]:
 
 def _group_row(group: CharacteristicIteration) -> _Row:
     """The row of a group: what it is, and where it is tabulated."""
-    values = (group.code, group.name, group.level.name, group.kind.name, group.listed.name if group.listed else None)
+    values = (
+        group.code,
+        group.name,
+        group.level.name,
+        group.kind.name,
+        group.listed.name if group.listed else None,
+    )
     return dict(zip(_GROUP_COLUMNS, values, strict=True))
 
 
@@ -220,7 +268,10 @@ def _level_row(level: ReleaseLevel) -> _Row:
         "not_tabulated": None if stages else NO_CODES if design.budget else NO_BUDGET,
         "stability": design.stability,
         "suppression_threshold": design.suppression_threshold,
-        **{f"threshold_{shape.label}": total for shape, total in zip(shapes, design.thresholds.totals, strict=False)},
+        **{
+            f"threshold_{shape.label}": total
+            for shape, total in zip(shapes, design.thresholds.totals, strict=False)
+        },
     }
     for stage, measured in stages.items():
         name, noise = stage.name.lower(), measured.noise
@@ -233,7 +284,13 @@ def _set_rows(census: Census, sets: SetsOfPasses) -> list[_Row]:
     columns = ("set", "geography_level", "region_id")
     sets_of_passes = ((each, members) for each, of_pass in sets.items() for members in of_pass)
     return [
-        dict(zip(columns, (number, census.level_of(each, kind).label, kind.ids.text(entity)), strict=True))
+        dict(
+            zip(
+                columns,
+                (number, census.level_of(each, kind).label, kind.ids.text(entity)),
+                strict=True,
+            )
+        )
         for number, (each, members) in enumerate(sets_of_passes, 1)
         for kind, entity in members
     ]
@@ -271,7 +328,9 @@ def _around(listed: pa.Table, universe: Universe) -> dict[tuple[AreaLevel, AreaK
     for level in universe.entities:
         outer = universe.nearest_around(level)
         if outer is not None:
-            ids = listed.filter(pc.equal(listed["geography_level"], level.label))["parent_region_id"]
+            ids = listed.filter(pc.equal(listed["geography_level"], level.label))[
+                "parent_region_id"
+            ]
             found = pc.index_in(ids, universe.entities[outer].columns[0]).cast(pa.int64())
             nearest[level] = outer, found.fill_null(-1).to_numpy()
     around = {}
@@ -289,8 +348,13 @@ def _read(path: Path) -> pa.Table:
     with pa.parquet.ParquetFile(path) as file:
         table = file.read()
     for number, field in enumerate(table.schema):
-        if pa.types.is_string(field.type) and pc.all(pc.utf8_is_printable(table[number])).as_py() is False:
-            cleaned = [text and printable(text.replace("\n", "\0")) for text in table[number].to_pylist()]
+        if (
+            pa.types.is_string(field.type)
+            and pc.all(pc.utf8_is_printable(table[number])).as_py() is False
+        ):
+            cleaned = [
+                text and printable(text.replace("\n", "\0")) for text in table[number].to_pylist()
+            ]
             table = table.set_column(number, field, pa.array(cleaned, TEXT))
     return table
 
@@ -314,7 +378,9 @@ def _lists(tables: Mapping[str, pa.Table], census: Census) -> PublicLists:
     kinds = {kind.name: kind for kind in census.group_kinds}
     lists = {listed.name: listed for listed in census.lists}
     iterations = tuple(
-        CharacteristicIteration(code, name, levels[level], kinds[kind], lists[listed] if listed else None)
+        CharacteristicIteration(
+            code, name, levels[level], kinds[kind], lists[listed] if listed else None
+        )
         for code, name, level, kind, listed in _rows(tables[_GROUPS_FILE], *_GROUP_COLUMNS)
     )
     names = dict(_rows(tables[_CODES_FILE], "code", "code_name"))
@@ -332,7 +398,9 @@ def _design(row: dict[str, str], run: ReleasedCensus, definition: PrivacyDefinit
     iterations = run.census.group_level(row["iteration_level"])
     sensitivity = Sensitivity.of_groups(int(row["stability"]), run.product.record.most_records)
     threshold = row["suppression_threshold"]
-    family = next(known for known in run.product.families if row.get(FAMILY, known.name) == known.name)
+    family = next(
+        known for known in run.product.families if row.get(FAMILY, known.name) == known.name
+    )
     shapes = _shapes_with_thresholds(run.product, family)
     thresholds = [row[f"threshold_{shape.label}"] for shape in shapes]
     stages = {}
@@ -342,7 +410,9 @@ def _design(row: dict[str, str], run: ReleasedCensus, definition: PrivacyDefinit
             budget = Fraction(row[f"{name}_budget"])
             noise = calibrated_noise(definition, sensitivity, budget)
             if str(noise.parameter) != row[f"{name}_parameter"]:
-                raise ValueError(f"{geography.label}: the parameter of {name} is not what its budget buys")
+                raise ValueError(
+                    f"{geography.label}: the parameter of {name} is not what its budget buys"
+                )
             stages[stage] = StageDesign(stage, budget, noise)
     return LevelDesign(
         product=run.product,

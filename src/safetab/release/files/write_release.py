@@ -27,7 +27,12 @@ from safetab.release.files.data_dictionary import CSV_FOLDER, write_csv_tables
 from safetab.release.files.documents import README_TEXTS, ReleaseFacts, write_datapackage
 from safetab.release.files.numbers import published_groups
 from safetab.release.files.numbers.level_numbers import NumberKinds, Numbers, NumbersOfLevel
-from safetab.release.files.numbers.number_files import RELEASE_FOLDER, NumberColumns, NumberFile, numbers_file
+from safetab.release.files.numbers.number_files import (
+    RELEASE_FOLDER,
+    NumberColumns,
+    NumberFile,
+    numbers_file,
+)
 from safetab.release.files.numbers.published_groups import PublishedGroups, merged
 from safetab.release.files.release_options import ReleaseOptions
 from safetab.release.files.release_universe import ReleaseLevel, Universe
@@ -69,7 +74,10 @@ class NumbersWriter:
         self.rows_after_steps |= after_steps.rows
 
     def write_levels(
-        self, tabulation_pass: Pass, sets: Sequence[CoterminousSet] | None, after_steps: _AfterStepsTables | None
+        self,
+        tabulation_pass: Pass,
+        sets: Sequence[CoterminousSet] | None,
+        after_steps: _AfterStepsTables | None,
     ) -> None:
         """Write every level that has groups: its own, and those that coterminous sets copy to it."""
         path = self._output / "measurements" / f"{tabulation_pass.name}.parquet"
@@ -77,7 +85,9 @@ class NumbersWriter:
         copies = None
         if sets is not None and self._options.coterminous is not None:
             published = chain(measured_in(_ADAPTIVE), measured_in(_TOTAL_ONLY))
-            copies = Copies(self._universe, tabulation_pass, sets, self._options.coterminous, published)
+            copies = Copies(
+                self._universe, tabulation_pass, sets, self._options.coterminous, published
+            )
         # total-only groups are few: only large areas have them
         total_only = published_groups.joined_by_level(measured_in(_TOTAL_ONLY))
         adaptive = groupby(measured_in(_ADAPTIVE), itemgetter(0))
@@ -102,7 +112,11 @@ class NumbersWriter:
         return NumberFile(path, columns, self._rows_of_a_group)
 
     def _write_level(
-        self, number: int, own: Iterator[PublishedGroups], more: PublishedGroups, after_steps: _AfterStepsTables | None
+        self,
+        number: int,
+        own: Iterator[PublishedGroups],
+        more: PublishedGroups,
+        after_steps: _AfterStepsTables | None,
     ) -> None:
         """Write the numbers of one level, and its tables if steps change them."""
         level = self._universe.levels[number]
@@ -118,11 +132,17 @@ class NumbersWriter:
         self.rows[name] = file.rows
 
 
-def _with_more(own: Iterator[PublishedGroups], more: PublishedGroups, index: ReleaseIndex) -> Iterator[PublishedGroups]:
+def _with_more(
+    own: Iterator[PublishedGroups], more: PublishedGroups, index: ReleaseIndex
+) -> Iterator[PublishedGroups]:
     """Parts with whole entities, with added or replaced groups in order."""
     done = 0
     for part in own:
-        end = int(np.searchsorted(index.entity_of(more.indices), index.entity_of(part.indices[-1]), side="right"))
+        end = int(
+            np.searchsorted(
+                index.entity_of(more.indices), index.entity_of(part.indices[-1]), side="right"
+            )
+        )
         yield merged(part, more.part(done, end))
         done = end
     if done < len(more):
@@ -153,7 +173,9 @@ def write_release(
         written = write_csv_tables(release, universe, release / CSV_FOLDER)
         rows |= {f"{CSV_FOLDER}/{name}": count for name, count in written.items()}
     write_datapackage(release, universe, facts, rows)
-    return {f"{RELEASE_FOLDER}/{name}": count for name, count in rows.items()} | numbers.rows_after_steps
+    return {
+        f"{RELEASE_FOLDER}/{name}": count for name, count in rows.items()
+    } | numbers.rows_after_steps
 
 
 AFTER_STEPS_FOLDER = "after-steps"
@@ -164,10 +186,14 @@ _NOT_THERE = -1
 class _AfterStepsTables:
     """The table files of one pass, written level by level."""
 
-    def __init__(self, output: Path, tabulation_pass: Pass, universe: Universe, kinds: NumberKinds) -> None:
+    def __init__(
+        self, output: Path, tabulation_pass: Pass, universe: Universe, kinds: NumberKinds
+    ) -> None:
         folder = output / AFTER_STEPS_FOLDER
         folder.mkdir(exist_ok=True)
-        folders = list(dict.fromkeys(layout.folder.partition("/")[0] for layout in universe.product.files))
+        folders = list(
+            dict.fromkeys(layout.folder.partition("/")[0] for layout in universe.product.files)
+        )
         own = " and ".join(f"../{name}" for name in folders)
         readme = README_TEXTS["after_steps"].format(
             folders=" and ".join(folders), own=own, product=universe.product.name
@@ -218,7 +244,9 @@ class _TableOfNumbers:
             row = kind.shape.file_row_of_lines(layout.folder)[kind.shape.lines.index(kind.line)]
             nothing = ("",) * len(layout.label_columns)
             order.append(row)
-            texts.append(nothing if row == _NOT_THERE else kind.shape.file_rows[layout.folder][row].texts)
+            texts.append(
+                nothing if row == _NOT_THERE else kind.shape.file_rows[layout.folder][row].texts
+            )
         self.order = np.array(order, dtype=np.int64)
         self.texts = {  # also of no number at all
             name: pa.array([of_number[place] for of_number in texts], pa.string())

@@ -43,10 +43,14 @@ class RunFacts:
     date: datetime.date
     status: OutputStatus
     has_test_key: bool = False
-    release_steps: Mapping[str, object] = field(default_factory=dict)  # what was done to the numbers of the release
+    release_steps: Mapping[str, object] = field(
+        default_factory=dict
+    )  # what was done to the numbers of the release
 
 
-def write_manifest(output: Path, ran: RunFacts, hashes: Mapping[str, str], rows: Mapping[str, int]) -> None:
+def write_manifest(
+    output: Path, ran: RunFacts, hashes: Mapping[str, str], rows: Mapping[str, int]
+) -> None:
     """Write manifest.json."""
     manifest = {
         "program": "safetab",
@@ -69,11 +73,17 @@ def write_manifest(output: Path, ran: RunFacts, hashes: Mapping[str, str], rows:
 
 def outputs_as_json(output: Path, rows: Mapping[str, int]) -> dict[str, object]:
     """Every file except the manifest and a signature: tables with their rows, and the documents beside them."""
-    files = sorted(path.relative_to(output).as_posix() for path in output.rglob("*") if path.is_file())
-    documents = [name for name in files if name not in rows and name not in {MANIFEST_FILE, *ADDED_LATER}]
+    files = sorted(
+        path.relative_to(output).as_posix() for path in output.rglob("*") if path.is_file()
+    )
+    documents = [
+        name for name in files if name not in rows and name not in {MANIFEST_FILE, *ADDED_LATER}
+    ]
     hashes = hashes_by_name({name: output / name for name in (*rows, *documents)})
     return {
-        "outputs": {name: {"rows": count, "sha256": hashes[name]} for name, count in sorted(rows.items())},
+        "outputs": {
+            name: {"rows": count, "sha256": hashes[name]} for name, count in sorted(rows.items())
+        },
         "documents": {name: {"sha256": hashes[name]} for name in documents},
     }
 
@@ -98,7 +108,9 @@ def charge_as_json(event: MeasurementEvent) -> dict[str, object]:
 def configuration_as_json(config: RunConfig) -> dict[str, object]:
     """The configuration again, as its dialect spells it, with every number as an exact text."""
     keys = config.spelling.as_keys(config)
-    return {key: exact(value) if isinstance(value, Fraction) else value for key, value in keys.items()}
+    return {
+        key: exact(value) if isinstance(value, Fraction) else value for key, value in keys.items()
+    }
 
 
 def write_release_log(output: Path, ran: RunFacts, rows: Mapping[str, int]) -> None:

@@ -26,7 +26,13 @@ from safetab.foundation.failures import (
 from safetab.foundation.files import NOT_UTF_8_PATH, is_utf8_path, resolved, whole_path
 from safetab.foundation.findings import Finding, InvalidInput, Severity, shortened
 from safetab.foundation.interrupts import publishing
-from safetab.foundation.locked_folder import LeftBehind, clear_abandoned, locked_file, locked_folder, why_no_folder
+from safetab.foundation.locked_folder import (
+    LeftBehind,
+    clear_abandoned,
+    locked_file,
+    locked_folder,
+    why_no_folder,
+)
 from safetab.foundation.new_files import (
     CantBeDone,
     exchange,
@@ -107,7 +113,9 @@ def output_findings(
     try:
         _restore_replaced(out)
         read = tuple(inputs)
-        message = _why_misplaced(out, read, (*read, *kept)) or _why_not(out, overwrite=overwrite, earlier=earlier)
+        message = _why_misplaced(out, read, (*read, *kept)) or _why_not(
+            out, overwrite=overwrite, earlier=earlier
+        )
     except OSError as error:
         raise_if_the_machine_failed(error)
         message = f"can't be made: {error.strerror or 'unknown error'}."

@@ -33,7 +33,9 @@ SHORT_LIST = 64
 def as_dictionaries(schema: pa.Schema) -> pa.Schema:
     """The schema in memory of a table whose file has plain strings."""
     dictionary = pa.dictionary(pa.int32(), TEXT)
-    return pa.schema([column.with_type(dictionary) if column.type == TEXT else column for column in schema])
+    return pa.schema(
+        [column.with_type(dictionary) if column.type == TEXT else column for column in schema]
+    )
 
 
 def with_own_dictionaries(table: pa.Table) -> pa.Table:
@@ -58,7 +60,9 @@ def _with_own_dictionary(column: pa.DictionaryArray) -> pa.DictionaryArray:
 def _dictionary_array(indices: NDArray[np.int32], dictionary: pa.Array) -> pa.DictionaryArray:
     """The array with these indices, null where an index is -1."""
     is_null = indices < 0
-    return pa.DictionaryArray.from_arrays(pa.array(indices, mask=is_null if is_null.any() else None), dictionary)
+    return pa.DictionaryArray.from_arrays(
+        pa.array(indices, mask=is_null if is_null.any() else None), dictionary
+    )
 
 
 def texts(values: Sequence[str] | pa.Array, positions: NDArray[np.integer]) -> pa.DictionaryArray:
@@ -124,12 +128,16 @@ class TableFile:
         self._file.write(f"{layout.header}\n".encode())
         self.rows = 0
 
-    def write(self, measurements: Measurements, groups: _GroupColumns, *, allow_negative: bool) -> None:
+    def write(
+        self, measurements: Measurements, groups: _GroupColumns, *, allow_negative: bool
+    ) -> None:
         """Append the rows of these groups, sorted by index, each in the shape that it got."""
         shapes = [shape for shape in measurements.values if self._layout.folder in shape.file_rows]
         if not shapes:
             return
-        joined = pa.concat_tables(self._rows_of(shape, measurements, allow_negative) for shape in shapes)
+        joined = pa.concat_tables(
+            self._rows_of(shape, measurements, allow_negative) for shape in shapes
+        )
         indices = joined["index"].to_numpy()
         order = np.argsort(indices, kind="stable")
         ordered, indices = joined.take(pa.array(order)).combine_chunks(), indices[order]
@@ -138,14 +146,26 @@ class TableFile:
         self.append(regions, levels, codes, labels, ordered["count"])
 
     def append(
-        self, regions: pa.Array, levels: pa.Array, codes: pa.Array, labels: Mapping[str, pa.Array], counts: pa.Array
+        self,
+        regions: pa.Array,
+        levels: pa.Array,
+        codes: pa.Array,
+        labels: Mapping[str, pa.Array],
+        counts: pa.Array,
     ) -> None:
         """Append rows: ids of areas, their levels, codes of groups, labels by their column, and counts."""
         layout = self._layout
-        group = {layout.region: regions, layout.level: levels, layout.group: codes, layout.count: counts}
+        group = {
+            layout.region: regions,
+            layout.level: levels,
+            layout.group: codes,
+            layout.count: counts,
+        }
         columns = {**labels, **group}
         quotes = "needed" if layout.is_plain else "none"
-        options = pa.csv.WriteOptions(include_header=False, delimiter=layout.separator, quoting_style=quotes)
+        options = pa.csv.WriteOptions(
+            include_header=False, delimiter=layout.separator, quoting_style=quotes
+        )
         table = pa.table([columns[name] for name in layout.columns], names=list(layout.columns))
         pa.csv.write_csv(table, self._file, options)
         self.rows += len(table)
@@ -209,10 +229,15 @@ class PassFiles:
 
 def schema_of(product: Product) -> pa.Schema:
     """The columns of a product's measurement file."""
-    labels = [(column.name, pa.type_for_alias(column.cell_type)) for column in product.label_columns]
+    labels = [
+        (column.name, pa.type_for_alias(column.cell_type)) for column in product.label_columns
+    ]
     group = [(name, pa.string()) for name in ("geography_level", "region_id", "iteration_code")]
     cell = [("stage", pa.int8()), ("table", pa.string()), *labels, ("value", pa.int64())]
-    noise = [(name, pa.string()) for name in ("mechanism", "parameter_numerator", "parameter_denominator")]
+    noise = [
+        (name, pa.string())
+        for name in ("mechanism", "parameter_numerator", "parameter_denominator")
+    ]
     return pa.schema([*group, *cell, *noise, ("variance", pa.float64())])
 
 
@@ -228,7 +253,9 @@ class MeasurementFile:
     def __init__(self, path: Path, product: Product, rows_of_a_group: int) -> None:
         path.parent.mkdir(exist_ok=True)
         self._schema = as_dictionaries(schema_of(product))
-        self._writer = pa.parquet.ParquetWriter(path, self._schema, compression="zstd", store_schema=False)
+        self._writer = pa.parquet.ParquetWriter(
+            path, self._schema, compression="zstd", store_schema=False
+        )
         self._writer.add_key_value_metadata({FORMAT: str(OUTPUT_FORMAT)})
         self._waiting = self._schema.empty_table()
         self._rows_of_a_group = rows_of_a_group
@@ -236,7 +263,9 @@ class MeasurementFile:
 
     def write(self, measurements: Measurements, groups: _GroupColumns) -> None:
         """Append the noisy numbers of some groups."""
-        self._waiting = pa.concat_tables([self._waiting, _rows_of(measurements, groups, self._schema)])
+        self._waiting = pa.concat_tables(
+            [self._waiting, _rows_of(measurements, groups, self._schema)]
+        )
         while len(self._waiting) >= self._rows_of_a_group:
             self._write_rows(self._rows_of_a_group)
 
@@ -247,7 +276,9 @@ class MeasurementFile:
         self._writer.close()
 
     def _write_rows(self, rows: int) -> None:
-        self._writer.write_table(with_own_dictionaries(self._waiting.slice(0, rows)), row_group_size=rows)
+        self._writer.write_table(
+            with_own_dictionaries(self._waiting.slice(0, rows)), row_group_size=rows
+        )
         self._waiting = self._waiting.slice(rows)
         self.rows += rows
 
@@ -261,16 +292,27 @@ def _rows_of(measurements: Measurements, groups: _GroupColumns, schema: pa.Schem
     parts = list(_parts_of(measurements))
     ends = np.cumsum([shape.cells for _, shape, _, _ in parts])
     cells = np.concatenate(
-        [np.tile(np.arange(end - part[1].cells, end), len(part[2])) for part, end in zip(parts, ends, strict=True)]
+        [
+            np.tile(np.arange(end - part[1].cells, end), len(part[2]))
+            for part, end in zip(parts, ends, strict=True)
+        ]
     )
     indices = np.concatenate([np.repeat(of_part, shape.cells) for _, shape, of_part, _ in parts])
     order = np.argsort(indices, kind="stable")  # stage 1 stands first in `parts`
-    indices, values = indices[order], np.concatenate([values.reshape(-1) for *_, values in parts])[order]
-    of_cells = pa.concat_tables([_columns_of_cells(measurements.plan, stage, shape) for stage, shape, _, _ in parts])
+    indices, values = (
+        indices[order],
+        np.concatenate([values.reshape(-1) for *_, values in parts])[order],
+    )
+    of_cells = pa.concat_tables(
+        [_columns_of_cells(measurements.plan, stage, shape) for stage, shape, _, _ in parts]
+    )
     of_cells = of_cells.cast(as_dictionaries(of_cells.schema)).unify_dictionaries()
     ordered = of_cells.combine_chunks().take(pa.array(cells[order]))
     columns = groups.of(indices) | {"value": pa.array(values)}
-    return pa.table([columns[name] if name in columns else ordered[name] for name in schema.names], schema=schema)
+    return pa.table(
+        [columns[name] if name in columns else ordered[name] for name in schema.names],
+        schema=schema,
+    )
 
 
 def _parts_of(measurements: Measurements) -> Iterator[_Part]:
@@ -300,4 +342,7 @@ def _columns_of_cells(plan: LevelPlan, stage: Stage, shape: Shape) -> pa.Table:
 def _labels(product: Product, shape: Shape) -> dict[str, pa.Array]:
     """The labels of the cells of a shape, null for a total."""
     columns = zip(product.label_columns, zip(*shape.cell_labels, strict=True), strict=True)
-    return {column.name: pa.array(values, pa.type_for_alias(column.cell_type)) for column, values in columns}
+    return {
+        column.name: pa.array(values, pa.type_for_alias(column.cell_type))
+        for column, values in columns
+    }

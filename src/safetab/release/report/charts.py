@@ -71,19 +71,25 @@ def log_axis(label: str, low: float, high: float, unit: str = "") -> Axis:
     last = max(last, first + 1)
     step = 1 if last - first <= 6 else 2
     spelled = "{:,g}".format if unit else _short
-    ticks = tuple((10.0**power, f"{spelled(10.0**power)}{unit}") for power in range(first, last + 1, step))
+    ticks = tuple(
+        (10.0**power, f"{spelled(10.0**power)}{unit}") for power in range(first, last + 1, step)
+    )
     return Axis(label, 10.0**first, 10.0**last, ticks, is_log=True, unit=unit)
 
 
 def share_axis(label: str) -> Axis:
     """An axis from 0% to 100%."""
-    return Axis(label, 0.0, 1.0, tuple((quarters / 4, f"{25 * quarters}%") for quarters in range(5)))
+    return Axis(
+        label, 0.0, 1.0, tuple((quarters / 4, f"{25 * quarters}%") for quarters in range(5))
+    )
 
 
 def figures(plots: Sequence[Plot]) -> Markup:
     """Plots side by side, as many as the screen has room for, below one legend of their colours."""
     shown = [plot for plot in plots if any(one.points for one in plot.series)]
-    names = dict.fromkeys((one.name, one.colour) for plot in shown for one in plot.series if one.name)
+    names = dict.fromkeys(
+        (one.name, one.colour) for plot in shown for one in plot.series if one.name
+    )
     keys = [
         element("li", element("svg", element("circle", cx="5", cy="5", r="5", class_=f"d{colour}"),
                               viewBox="0 0 10 10", aria_hidden="true"), name)
@@ -159,7 +165,9 @@ def _axes(plot: Plot) -> Markup:
         parts.append(element("text", text, x=f"{x:.1f}", y=f"{bottom + 16}", text_anchor="middle"))
     for value, text in plot.marks:
         x = _x(plot, value)
-        parts.append(element("path", element("title", text), d=f"M{x:.1f} {_TOP}V{bottom}", class_="mark"))
+        parts.append(
+            element("path", element("title", text), d=f"M{x:.1f} {_TOP}V{bottom}", class_="mark")
+        )
     parts.append(element("path", d=f"M{_LEFT} {bottom}H{right}", class_="axis"))
     middle = (_LEFT + right) / 2
     where = {"x": f"{middle:.0f}", "y": f"{_HEIGHT - 8}", "text_anchor": "middle"}
@@ -179,7 +187,11 @@ def _line(plot: Plot, series: Series) -> Markup:
         steps.append(f"{'L' if is_down else 'M'}{_x(plot, x):.1f} {_y(plot, y):.1f}")
         is_down = True
     dash = {"stroke_dasharray": series.dash} if series.dash else {}
-    return element("path", d="".join(steps), class_=f"line l{series.colour}", **dash) if steps else Markup("")
+    return (
+        element("path", d="".join(steps), class_=f"line l{series.colour}", **dash)
+        if steps
+        else Markup("")
+    )
 
 
 def _points(plot: Plot, series: Series) -> Markup:
@@ -189,7 +201,11 @@ def _points(plot: Plot, series: Series) -> Markup:
             title = element("title", f"{x:,.4g}: {y:,.4g}")
             place = f"translate({_x(plot, x):.1f} {_y(plot, y):.1f})"
             dots.append(element("path", title, d=MARKS[series.mark % len(MARKS)], transform=place))
-    return element("g", *dots, class_=f"d{series.colour}{f' hollow l{series.colour}' if series.is_hollow else ''}")
+    return element(
+        "g",
+        *dots,
+        class_=f"d{series.colour}{f' hollow l{series.colour}' if series.is_hollow else ''}",
+    )
 
 
 _LETTER, _LINE = 6, 9
@@ -206,7 +222,14 @@ def _labels(plot: Plot) -> Markup:
         if one.label and one.points:
             across, up = one.points[one.label_at]
             x, y = _x(plot, across), _y(plot, up)
-            near = next((place for place in at if abs(place[0] - x) < _LINE and abs(place[1] - y) < _LINE / 2), None)
+            near = next(
+                (
+                    place
+                    for place in at
+                    if abs(place[0] - x) < _LINE and abs(place[1] - y) < _LINE / 2
+                ),
+                None,
+            )
             at.setdefault(near or (round(x), round(y), one.label_at == -1), []).append(one.label)
     placed: list[tuple[float, float, float]] = []
     texts = []
@@ -215,9 +238,14 @@ def _labels(plot: Plot) -> Markup:
         width = _LETTER * len(text)
         is_beside = is_last and x + _LETTER + width <= _WIDTH
         left, top = (
-            (x + _LETTER, y + 4) if is_beside else (min(x, _WIDTH - width), y - _LETTER if is_last else y + _LINE + 4)
+            (x + _LETTER, y + 4)
+            if is_beside
+            else (min(x, _WIDTH - width), y - _LETTER if is_last else y + _LINE + 4)
         )
-        while any(abs(top - up) < _LINE and left < end and start < left + width for start, end, up in placed):
+        while any(
+            abs(top - up) < _LINE and left < end and start < left + width
+            for start, end, up in placed
+        ):
             top += 1
         placed.append((left, left + width, top))
         texts.append(element("text", text, x=f"{left:.0f}", y=f"{top:.0f}", class_="label"))

@@ -23,7 +23,11 @@ from safetab.release.report.release_summary import (
     ReleaseSummary,
 )
 
-CLASS_NAMES = (*(f"within {limit}%" for limit in RELATIVE_MARGINS), "wider, but above zero", "may be zero")
+CLASS_NAMES = (
+    *(f"within {limit}%" for limit in RELATIVE_MARGINS),
+    "wider, but above zero",
+    "may be zero",
+)
 _TEN_PERCENT, _HALF = RELATIVE_MARGINS.index(10), RELATIVE_MARGINS.index(50)
 _SHARES = (0, 1, 5, 20, 50, 90)
 """Lower limits of the shades in percent. The first shade is for nothing, the second for anything above 0."""
@@ -35,7 +39,9 @@ def groups_section(release: ReleaseSummary) -> page.Markup:
     """How many groups of each level got which table, were copied, withheld or are absent."""
     parts = _parts(release)
     product, words = release.universe.product, release.universe.census.words
-    is_left_out = product.selector is not Selector.NOISY_STAGE_1 or release.universe.census.suppresses
+    is_left_out = (
+        product.selector is not Selector.NOISY_STAGE_1 or release.universe.census.suppresses
+    )
     choice = _TEXTS["choice"][product.selector.value if is_left_out else "nothing withheld"]
     is_bureaus = release.universe.specification is None
     a_group = f"A group {words.below}" if is_bureaus else f"{capitalized(words.below)}, a group"
@@ -45,12 +51,22 @@ def groups_section(release: ReleaseSummary) -> page.Markup:
     ]
     if release.facts.options.coterminous:
         donor = "a copied group shows the numbers of its donor, which the data names"
-        sentences.append(f"Areas made of the same {words.smallest_areas} share one set of numbers: {donor}.")
+        sentences.append(
+            f"Areas made of the same {words.smallest_areas} share one set of numbers: {donor}."
+        )
     if product.has_several_families:
         tables = " and ".join(family.name for family in product.families)
         separately = "were measured separately, each with its own random noise"
-        sentences.append(f"The tables of {tables} {separately}, so their totals for a group can differ.")
-    headings = ("areas", "groups possible", *parts, absent_status(product, release.facts.origin), "published, by table")
+        sentences.append(
+            f"The tables of {tables} {separately}, so their totals for a group can differ."
+        )
+    headings = (
+        "areas",
+        "groups possible",
+        *parts,
+        absent_status(product, release.facts.origin),
+        "published, by table",
+    )
     cells = partial(_group_cells, parts)
     table = page.level_table(release, "Population groups by level and table", headings, cells)
     return page.joined([page.paragraphs(*sentences), page.legend(parts, "t"), table])
@@ -60,7 +76,11 @@ def _parts(release: ReleaseSummary) -> list[str]:
     """The parts of a bar of groups: tables from coarse to fine, copied, withheld; of a specification, if any are."""
     tables = [page.shape_name(shape, release.family) for shape in release.family.shapes]
     is_bureaus = release.universe.specification is None
-    others = [one for one in _OTHERS if is_bureaus or any(level.with_status(one) for level in release.levels)]
+    others = [
+        one
+        for one in _OTHERS
+        if is_bureaus or any(level.with_status(one) for level in release.levels)
+    ]
     return [*tables, *others]
 
 
@@ -81,7 +101,9 @@ def availability_section(release: ReleaseSummary) -> page.Markup:
     census = release.universe.census
     kinds = len(census.group_kinds)
     titles = [f"{level.name} groups" for level in census.tabulated_group_levels]
-    iterations = [page.element("th", title, scope="colgroup", colspan=str(kinds)) for title in titles]
+    iterations = [
+        page.element("th", title, scope="colgroup", colspan=str(kinds)) for title in titles
+    ]
     kind_names = [page.element("span", kind.title) for kind in census.group_kinds]
     kind_heads = [page.element("th", kind_name, scope="col") for kind_name in kind_names]
     second_row = [page.element("tr", *(kind_heads * len(titles)))] if kinds > 1 else []
@@ -89,7 +111,9 @@ def availability_section(release: ReleaseSummary) -> page.Markup:
     head = page.element("thead", page.element("tr", level_head, *iterations), *second_row)
     bodies = []
     for tabulation_pass in release.universe.passes:
-        geographies = dict.fromkeys(level.facts.geography for level in release.levels_of(tabulation_pass))
+        geographies = dict.fromkeys(
+            level.facts.geography for level in release.levels_of(tabulation_pass)
+        )
         rows = [_availability_row(release, geography) for geography in geographies]
         bodies.append(page.body_of_pass(release, tabulation_pass, rows, 1 + len(titles) * kinds))
     explanation = _TEXTS["availability"].format(detail=release.family.detail)
@@ -101,7 +125,11 @@ def availability_section(release: ReleaseSummary) -> page.Markup:
 
 def _availability_row(release: ReleaseSummary, geography: AreaLevel) -> page.Markup:
     levels = [level for level in release.levels if level.facts.geography == geography]
-    cells = [_availability_cell(level, kind) for level in levels for kind in release.universe.census.group_kinds]
+    cells = [
+        _availability_cell(level, kind)
+        for level in levels
+        for kind in release.universe.census.group_kinds
+    ]
     heading = page.element("th", geography.kind.title, scope="row")
     return page.element("tr", heading, *cells, data_level=geography.label)
 
@@ -130,9 +158,18 @@ def precision_section(release: ReleaseSummary) -> page.Markup:
     detail = release.family.detail
     sentences = [text.format(confidence=release.confidence_text) for text in _TEXTS["precision"]]
     explanation = page.paragraphs(*sentences, *_that_may_be_zero(release))
-    totals = _precision_chart(release, "Totals: how far the truth may be, relative to the total", TOTALS)
+    totals = _precision_chart(
+        release, "Totals: how far the truth may be, relative to the total", TOTALS
+    )
     caption = f"Cells of {detail}: how far the truth may be, relative to the cell"
-    return page.joined([explanation, page.legend(CLASS_NAMES, "p"), totals, _precision_chart(release, caption, CELLS)])
+    return page.joined(
+        [
+            explanation,
+            page.legend(CLASS_NAMES, "p"),
+            totals,
+            _precision_chart(release, caption, CELLS),
+        ]
+    )
 
 
 def _that_may_be_zero(release: ReleaseSummary) -> list[str]:
@@ -141,7 +178,9 @@ def _that_may_be_zero(release: ReleaseSummary) -> list[str]:
     if not any(level.totals_that_may_be_zero for level in release.levels):
         return []
     words = release.universe.census.words
-    sentence = f"{_how_many(release.levels)} published totals may be zero, so their groups may be empty"
+    sentence = (
+        f"{_how_many(release.levels)} published totals may be zero, so their groups may be empty"
+    )
     if below:
         sentence += f". {capitalized(words.below)}, {_how_many(below)} may be zero"
     most = max(below, key=lambda level: level.totals_that_may_be_zero, default=None)
@@ -165,9 +204,20 @@ def _precision_chart(release: ReleaseSummary, caption: str, sort: int) -> page.M
         if not count:
             return None
         within = [page.percent(sum(classes[: limit + 1]), count) for limit in (_TEN_PERCENT, _HALF)]
-        return [page.bar(classes, CLASS_NAMES, "p"), f"{count:,}", *within, page.percent(classes[MAY_BE_ZERO], count)]
+        return [
+            page.bar(classes, CLASS_NAMES, "p"),
+            f"{count:,}",
+            *within,
+            page.percent(classes[MAY_BE_ZERO], count),
+        ]
 
-    headings = ("share of numbers by precision", "numbers", "within 10%", "within 50%", "may be zero")
+    headings = (
+        "share of numbers by precision",
+        "numbers",
+        "within 10%",
+        "within 50%",
+        "may be zero",
+    )
     return page.element("div", page.level_table(release, caption, headings, cells), class_="chart")
 
 
@@ -180,7 +230,11 @@ def precision_appendix(release: ReleaseSummary) -> page.Markup:
         caption = f"{what} by precision, level and table"
         for number, shape in enumerate(family.shapes):
             if any(level.precision[sort, number].any() for level in release.levels):
-                parts.append(_precision_table(release, f"{caption}: {page.shape_name(shape, family)}", sort, number))
+                parts.append(
+                    _precision_table(
+                        release, f"{caption}: {page.shape_name(shape, family)}", sort, number
+                    )
+                )
     return page.joined(parts)
 
 
@@ -204,7 +258,9 @@ def empty_section(release: ReleaseSummary) -> page.Markup:
             return None
         threshold = level.design.suppression_threshold
         limit = page.NOTHING if threshold is None else f"{threshold:,}"
-        empty = page.rounded_up(level.empty_groups_published) + (" (all)" if level.publishes_every_group else "")
+        empty = page.rounded_up(level.empty_groups_published) + (
+            " (all)" if level.publishes_every_group else ""
+        )
         possible, own = f"{level.possible_groups:,}", f"{level.with_status(PUBLISHED):,}"
         return [possible, own, limit, empty, f"{level.totals_that_may_be_zero:,}"]
 
@@ -212,8 +268,19 @@ def empty_section(release: ReleaseSummary) -> page.Markup:
     whole = f" For {census.words.whole}, every group is published, empty or not."
     whole = "" if all(kind.suppresses for kind in census.kinds) else whole
     empty = "empty groups published (at most, on average)"
-    headings = ("groups possible", "published", "lone totals shown above", empty, "totals that may be zero")
-    sentences = [text.format(whole=whole, confidence=release.confidence_text) for text in _TEXTS["empty"]]
+    headings = (
+        "groups possible",
+        "published",
+        "lone totals shown above",
+        empty,
+        "totals that may be zero",
+    )
+    sentences = [
+        text.format(whole=whole, confidence=release.confidence_text) for text in _TEXTS["empty"]
+    ]
     return page.joined(
-        [page.paragraphs(*sentences), page.level_table(release, "Published groups that may be empty", headings, cells)]
+        [
+            page.paragraphs(*sentences),
+            page.level_table(release, "Published groups that may be empty", headings, cells),
+        ]
     )

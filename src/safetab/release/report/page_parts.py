@@ -40,7 +40,9 @@ def void(tag: str, **attributes: str) -> Markup:
 
 def joined(parts: Iterable[str], between: str = "") -> Markup:
     """The parts as one piece of markup. Parts that are not Markup are escaped."""
-    return Markup(between.join(part if isinstance(part, Markup) else html.escape(part) for part in parts))
+    return Markup(
+        between.join(part if isinstance(part, Markup) else html.escape(part) for part in parts)
+    )
 
 
 def name(given: str) -> Markup:
@@ -72,10 +74,18 @@ def contents_and_sections(sections: Iterable[tuple[str, str, Markup]]) -> Markup
     for key, title, content in filled:
         heading = element("h2", title, id=f"{key}-title")
         bodies.append(element("section", heading, content, id=key, aria_labelledby=f"{key}-title"))
-    return joined([element("nav", element("ul", *links), aria_label="Contents"), element("main", *bodies)])
+    return joined(
+        [element("nav", element("ul", *links), aria_label="Contents"), element("main", *bodies)]
+    )
 
 
-LEADS = ("What is this?", "May it be released?", "How precise is it?", "What did it cost?", "What should you check?")
+LEADS = (
+    "What is this?",
+    "May it be released?",
+    "How precise is it?",
+    "What did it cost?",
+    "What should you check?",
+)
 """The questions that the lines at the top of every page answer."""
 
 
@@ -88,7 +98,9 @@ def five_lines(*answers: str, leads: Sequence[str] = LEADS) -> Markup:
 
 def verdict_line(lead: str, why: str, *, is_bad: bool = False) -> Markup:
     """The answer to the question in the page's title, and what it rests on."""
-    return element("p", element("strong", f"{lead} "), why, class_=f"verdict{' failed' if is_bad else ''}")
+    return element(
+        "p", element("strong", f"{lead} "), why, class_=f"verdict{' failed' if is_bad else ''}"
+    )
 
 
 def link(key: str, text: str) -> Markup:
@@ -98,12 +110,17 @@ def link(key: str, text: str) -> Markup:
 
 def figure_list(figures: Iterable[tuple[str, str]]) -> Markup:
     """A few large figures side by side, each with its meaning in words."""
-    terms = [element("div", element("dt", words), element("dd", figure)) for figure, words in figures]
+    terms = [
+        element("div", element("dt", words), element("dd", figure)) for figure, words in figures
+    ]
     return element("dl", *terms, class_="figures")
 
 
 def _opening(tag: str, attributes: dict[str, str]) -> str:
-    pairs = (f' {key.rstrip("_").replace("_", "-")}="{html.escape(value)}"' for key, value in attributes.items())
+    pairs = (
+        f' {key.rstrip("_").replace("_", "-")}="{html.escape(value)}"'
+        for key, value in attributes.items()
+    )
     return f"<{tag}{''.join(pairs)}>"
 
 
@@ -164,7 +181,9 @@ A single text spans the row, and None leaves the row out.
 """
 
 
-def level_table(release: ReleaseSummary, caption: str, headings: Sequence[str], cells: _LevelCells) -> Markup:
+def level_table(
+    release: ReleaseSummary, caption: str, headings: Sequence[str], cells: _LevelCells
+) -> Markup:
     """A table with a row for each level, below the name of its pass if there are several passes."""
     bodies = []
     for tabulation_pass in release.universe.passes:
@@ -175,21 +194,29 @@ def level_table(release: ReleaseSummary, caption: str, headings: Sequence[str], 
     return whole_table(caption, _head(("Level", *headings)), bodies)
 
 
-def plain_table(caption: str, headings: Sequence[str], rows: Iterable[tuple[str, Sequence[str]]]) -> Markup:
+def plain_table(
+    caption: str, headings: Sequence[str], rows: Iterable[tuple[str, Sequence[str]]]
+) -> Markup:
     """A table with a title for each row; a cell is a text or a whole td element."""
-    body = [element("tr", element("th", title, scope="row"), *_cells(cells)) for title, cells in rows]
+    body = [
+        element("tr", element("th", title, scope="row"), *_cells(cells)) for title, cells in rows
+    ]
     return whole_table(caption, _head(headings), [element("tbody", *body)])
 
 
 def _head(headings: Iterable[str]) -> Markup:
-    return element("thead", element("tr", *(element("th", heading, scope="col") for heading in headings)))
+    return element(
+        "thead", element("tr", *(element("th", heading, scope="col") for heading in headings))
+    )
 
 
 def _cells(cells: Iterable[str]) -> list[Markup]:
     return [cell if isinstance(cell, Markup) else element("td", cell) for cell in cells]
 
 
-def body_of_pass(release: ReleaseSummary, tabulation_pass: Pass, rows: list[Markup], columns: int) -> Markup:
+def body_of_pass(
+    release: ReleaseSummary, tabulation_pass: Pass, rows: list[Markup], columns: int
+) -> Markup:
     """The rows as a table body, below the name of their pass if there are several passes."""
     if len(release.universe.passes) == 1:
         return element("tbody", *rows)
@@ -211,7 +238,9 @@ def _row(level: LevelSummary, cells: Sequence[str], columns: int) -> Markup:
     heading = element("th", f"{facts.geography.kind.title}, ", label, scope="row")
     keys = {"data_level": facts.geography.label, "data_iterations": iterations}
     if len(cells) == 1:
-        return element("tr", heading, element("td", cells[0], colspan=str(columns), class_="note"), **keys)
+        return element(
+            "tr", heading, element("td", cells[0], colspan=str(columns), class_="note"), **keys
+        )
     return element("tr", heading, *_cells(cells), **keys)
 
 
@@ -220,7 +249,9 @@ def bar(shares: Sequence[int], names: Sequence[str], style: str) -> Markup:
     whole = sum(shares)
     if not whole:
         return element("td", NOTHING, class_="bar")
-    words = ", ".join(f"{name} {share:,}" for name, share in zip(names, shares, strict=True) if share)
+    words = ", ".join(
+        f"{name} {share:,}" for name, share in zip(names, shares, strict=True) if share
+    )
     rectangles = []
     before = 0
     for number, share in enumerate(shares):
@@ -229,8 +260,15 @@ def bar(shares: Sequence[int], names: Sequence[str], style: str) -> Markup:
         if share:
             place = {"x": f"{start:.1f}", "width": f"{end - start:.1f}", "height": "10"}
             rectangles.append(element("rect", **place, class_=f"{style}{number}"))
-    frame = {"viewBox": f"0 0 {_BAR_WIDTH} 10", "preserveAspectRatio": "none", "role": "img", "aria_label": words}
-    return element("td", element("svg", element("title", words), *rectangles, **frame), class_="bar")
+    frame = {
+        "viewBox": f"0 0 {_BAR_WIDTH} 10",
+        "preserveAspectRatio": "none",
+        "role": "img",
+        "aria_label": words,
+    }
+    return element(
+        "td", element("svg", element("title", words), *rectangles, **frame), class_="bar"
+    )
 
 
 def legend(names: Sequence[str], style: str) -> Markup:
@@ -238,7 +276,9 @@ def legend(names: Sequence[str], style: str) -> Markup:
     items = []
     for number, text in enumerate(names):
         square = element("rect", width="10", height="10", class_=f"{style}{number}")
-        items.append(element("li", element("svg", square, viewBox="0 0 10 10", aria_hidden="true"), text))
+        items.append(
+            element("li", element("svg", square, viewBox="0 0 10 10", aria_hidden="true"), text)
+        )
     return element("ul", *items, class_="legend")
 
 

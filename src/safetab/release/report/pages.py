@@ -72,7 +72,9 @@ PAGES = {
 
 
 @python_function
-def report(path: str | Path, output: str | Path = "report.html", *, overwrite: bool = False) -> Path:
+def report(
+    path: str | Path, output: str | Path = "report.html", *, overwrite: bool = False
+) -> Path:
     """Write the report of a release, one page that needs nothing else, as the command `safetab report` does.
 
     Returns the page's path. Raises `safetab.InvalidInput` if there is no release or the page exists.

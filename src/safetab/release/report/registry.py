@@ -36,7 +36,10 @@ def registry_entry(release: Path) -> str:
     """The entry of a release as YAML. Raises InvalidInput if there is no release, or no privacy.json in it."""
     folder = open_release_folder(release)
     universe, facts, about = folder.universe, folder.facts, folder.facts.publication
-    title, symbol = title_of(about, universe.census, universe.product.record), universe.definition.budget_symbol
+    title, symbol = (
+        title_of(about, universe.census, universe.product.record),
+        universe.definition.budget_symbol,
+    )
     agency, year, url = ("", "", "") if about is None else (about.agency, about.year, about.url)
     text = template("registry/entry.yaml")
     if universe.product.selector is not Selector.PUBLISHED_TOTALS:
@@ -65,7 +68,11 @@ def registry_entry(release: Path) -> str:
             rules="; ".join(rule.explained(universe.census.words) for rule in facts.options.rules) or "none",
             copies="made; each names the area that was measured" if facts.options.coterminous else "none",
         )  # fmt: skip
-    return entry if facts.status.is_for_release else f"# {facts.status.line} Don't register it.\n{entry}"
+    return (
+        entry
+        if facts.status.is_for_release
+        else f"# {facts.status.line} Don't register it.\n{entry}"
+    )
 
 
 def _budget_in_words(level: ReleaseLevel) -> str:

@@ -91,9 +91,14 @@ class PairTally:
         self.above += int(is_above.sum())
         alone, partner = alone[is_above], partner[is_above]
         widest = np.argsort(count[partner] - count[alone], kind="stable")[:_EXAMPLES]
-        pairs = np.stack([entity[alone], iteration[alone], iteration[partner], count[alone], count[partner]], axis=1)
+        pairs = np.stack(
+            [entity[alone], iteration[alone], iteration[partner], count[alone], count[partner]],
+            axis=1,
+        )
         known = [*self.widest, *(PairAbove(*pair) for pair in pairs[widest].tolist())]
-        self.widest = sorted(known, key=lambda pair: -pair.excess)[:_EXAMPLES]  # of equal pairs the first stays
+        self.widest = sorted(known, key=lambda pair: -pair.excess)[
+            :_EXAMPLES
+        ]  # of equal pairs the first stays
 
 
 RELATIVE_MARGINS = (5, 10, 25, 50)
@@ -219,7 +224,9 @@ def _level_summary(release: ReleaseFolder, facts: ReleaseLevel) -> LevelSummary:
         for batch in () if file is None else file.batches(_READ):
             sort, count, total = _sorts(batch), batch.integers("count"), batch.is_total
             rows += len(batch)
-            groups += _times(groups.shape, batch.iteration[total], batch.status[total], batch.shape[total])
+            groups += _times(
+                groups.shape, batch.iteration[total], batch.status[total], batch.shape[total]
+            )
             ruled += _times(ruled.shape, batch.rule[batch.rule >= 0])
             precision += _times(precision.shape, sort, batch.shape, precision_classes(batch))
             negative += _times(negative.shape, sort[count < 0])
@@ -272,7 +279,9 @@ class ReleaseSummary:
     def by_family(self) -> tuple[ReleaseSummary, ...]:
         """One summary for each table family, with only the levels of that family."""
         families = self.universe.product.families
-        levels = [[level for level in self.levels if level.facts.family is family] for family in families]
+        levels = [
+            [level for level in self.levels if level.facts.family is family] for family in families
+        ]
         return tuple(replace(self, levels=tuple(of_family)) for of_family in levels)
 
     @property
@@ -302,16 +311,24 @@ class ReleaseSummary:
 
     def levels_of(self, tabulation_pass: Pass) -> tuple[LevelSummary, ...]:
         """The levels of one pass."""
-        return tuple(level for level in self.levels if level.facts.geography.tabulation_pass == tabulation_pass)
+        return tuple(
+            level
+            for level in self.levels
+            if level.facts.geography.tabulation_pass == tabulation_pass
+        )
 
     def loss_of(self, tabulation_pass: Pass) -> PrivacyLoss:
         """The privacy loss of a record in one pass, over all table families."""
-        return loss_of_a_pass(level.design.budget for level in self.universe.levels_of(tabulation_pass))
+        return loss_of_a_pass(
+            level.design.budget for level in self.universe.levels_of(tabulation_pass)
+        )
 
     @property
     def loss(self) -> PrivacyLoss:
         """The largest privacy loss of any record: each record is in one pass."""
-        return loss_of_disjoint_passes(self.loss_of(tabulation_pass) for tabulation_pass in self.universe.passes)
+        return loss_of_disjoint_passes(
+            self.loss_of(tabulation_pass) for tabulation_pass in self.universe.passes
+        )
 
 
 def release_summary(release: ReleaseFolder) -> ReleaseSummary:

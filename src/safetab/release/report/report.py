@@ -18,7 +18,13 @@ from safetab.foundation.templates import template_texts
 from safetab.model.census.area_levels import Pass
 from safetab.model.privacy_definition import PrivacyDefinition
 from safetab.release.files import allowed_files
-from safetab.release.files.citation import NOT_NAMED, about_lines, agency_and_year, citation_with_address, title_of
+from safetab.release.files.citation import (
+    NOT_NAMED,
+    about_lines,
+    agency_and_year,
+    citation_with_address,
+    title_of,
+)
 from safetab.release.files.documents import Origin
 from safetab.release.files.release_folder import ReleaseFolder
 from safetab.release.report import content_sections
@@ -40,7 +46,11 @@ def _cost_section(release: ReleaseSummary) -> page.Markup:
 
 def _in_words(release: ReleaseSummary) -> list[str]:
     """What the loss means, in sentences."""
-    definition, loss, protected = release.universe.definition, release.loss, release.record.protected
+    definition, loss, protected = (
+        release.universe.definition,
+        release.loss,
+        release.record.protected,
+    )
     added, changed = neighbours_in_words(release.universe.product)
     symbol = definition.unit.letter
     unprotected = [level for level in release.levels if not level.design.is_protected]
@@ -51,13 +61,20 @@ def _in_words(release: ReleaseSummary) -> list[str]:
         else f"Every {protected} in the records is protected. The release would look almost the same with or without"
         f" any one {protected}, and the privacy loss limits how different it can look. The limit holds whatever else"
         " anyone knows, unless they can break the AES-256 cipher. Losses add up over releases about the same people.",
-        *([] if release.universe.specification is None else [protected_sentence(release.universe.product)]),
+        *(
+            []
+            if release.universe.specification is None
+            else [protected_sentence(release.universe.product)]
+        ),
         f"The loss is measured in {definition.full_name}: {symbol} = {loss_text(loss.unbounded)}"
         f" if {added} (unbounded neighbours), and {symbol} = {loss_text(loss.bounded)} if {changed} (bounded"
         " neighbours).",
     ]
     if not definition.is_pure:
-        epsilon, delta = loss_text(epsilons_by_delta(loss.unbounded)[_SHOWN_DELTA]), _power_of_ten(_SHOWN_DELTA)
+        epsilon, delta = (
+            loss_text(epsilons_by_delta(loss.unbounded)[_SHOWN_DELTA]),
+            _power_of_ten(_SHOWN_DELTA),
+        )
         words.append(_TEXTS["epsilon"].format(epsilon=epsilon, delta=delta, protected=protected))
     else:
         words += reference_words(release.universe.product, definition)
@@ -79,10 +96,14 @@ def _loss_table(release: ReleaseSummary) -> page.Markup:
     if len(losses) > 1:
         losses["Anyone in this release"] = release.loss
     if deltas:
-        losses |= {f"For comparison, the {name}": loss for name, loss in reference_losses(product).items()}
+        losses |= {
+            f"For comparison, the {name}": loss for name, loss in reference_losses(product).items()
+        }
     rows = [row for who, loss in losses.items() for row in _loss_rows(who, loss, deltas)]
     head = page.element("tr", *(page.element("th", heading, scope="col") for heading in headings))
-    return page.whole_table("What the release cost", page.element("thead", head), [page.element("tbody", *rows)])
+    return page.whole_table(
+        "What the release cost", page.element("thead", head), [page.element("tbody", *rows)]
+    )
 
 
 def _loss_rows(who: str, loss: PrivacyLoss, deltas: Sequence[str]) -> list[page.Markup]:
@@ -110,7 +131,11 @@ def _level_budgets(release: ReleaseSummary) -> page.Markup:
 
     def margin(design: LevelDesign, stage: Stage, draws: int) -> str:
         is_there = stage in design.stages
-        return f"{margin_of(design.noise(stage), draws, release.confidence):,}" if is_there else page.NOTHING
+        return (
+            f"{margin_of(design.noise(stage), draws, release.confidence):,}"
+            if is_there
+            else page.NOTHING
+        )
 
     def cells(level: LevelSummary) -> Sequence[str]:
         design = level.design
@@ -126,17 +151,25 @@ def _level_budgets(release: ReleaseSummary) -> page.Markup:
             page.bar([share, 10_000 - share], [whose, "the rest"], "s"),
             f"{design.stability}",
             margin(design, Stage.STAGE_2, 1),
-            page.element("td", " / ".join(of_tables) if of_tables else page.NOTHING, class_="tight"),
+            page.element(
+                "td", " / ".join(of_tables) if of_tables else page.NOTHING, class_="tight"
+            ),
             margin(design, Stage.TOTAL_ONLY, 1),
         ]
 
     budget = f"{release.universe.definition.unit.letter}, the budget"
-    margins = ("± of a lone total or a cell", f"± of a total of {release.family.grains}", "± of a total-only group")
+    margins = (
+        "± of a lone total or a cell",
+        f"± of a total of {release.family.grains}",
+        "± of a total-only group",
+    )
     headings = (budget, "share", of_pass, f"groups of one {noun}", *margins)
     explanation = _TEXTS["budgets"].format(confidence=release.confidence_text, noun=noun)
     family = f": {release.family.name}" if release.universe.product.has_several_families else ""
     caption = f"Budget and noise by level{family}"
-    return page.joined([page.paragraphs(explanation), page.level_table(release, caption, headings, cells)])
+    return page.joined(
+        [page.paragraphs(explanation), page.level_table(release, caption, headings, cells)]
+    )
 
 
 REPORT_FILE = allowed_files.REPORT_FILE
@@ -151,24 +184,47 @@ def _page(release: ReleaseSummary) -> str:
     """The same release gives the same bytes."""
     concerns = concerns_of(release)
     sections = (
-        ("eye", "Points to check", concern_list(concerns) if concerns else page.paragraphs("Nothing stands out.")),
+        (
+            "eye",
+            "Points to check",
+            concern_list(concerns) if concerns else page.paragraphs("Nothing stands out."),
+        ),
         ("groups", "What was released", _by_family(release, content_sections.groups_section)),
-        ("availability", "What is available", _by_family(release, content_sections.availability_section)),
+        (
+            "availability",
+            "What is available",
+            _by_family(release, content_sections.availability_section),
+        ),
         ("precision", "How precise it is", _by_family(release, content_sections.precision_section)),
         ("empty", "Published groups that may be empty", content_sections.empty_section(release)),
         ("cost", "What it cost in privacy", _cost_section(release)),
         ("about", "About this release", _about(release)),
-        ("appendix", "Appendix: precision in numbers", _by_family(release, content_sections.precision_appendix)),
+        (
+            "appendix",
+            "Appendix: precision in numbers",
+            _by_family(release, content_sections.precision_appendix),
+        ),
     )
-    footer = page.element("footer", page.paragraphs(f"Made by safetab {release.facts.version} from the release alone."))
-    body = page.element("body", _header(release, concerns), page.contents_and_sections(sections), footer)
+    footer = page.element(
+        "footer",
+        page.paragraphs(f"Made by safetab {release.facts.version} from the release alone."),
+    )
+    body = page.element(
+        "body", _header(release, concerns), page.contents_and_sections(sections), footer
+    )
     facts = release.facts
-    what = "release of" if facts.status.is_for_release else f"{facts.status.value}, not a release, made on"
+    what = (
+        "release of"
+        if facts.status.is_for_release
+        else f"{facts.status.value}, not a release, made on"
+    )
     title = title_of(facts.publication, release.universe.census, release.record)
     return page.document(f"{title}: {what} {facts.date.isoformat()}", body)
 
 
-def _by_family(release: ReleaseSummary, section: Callable[[ReleaseSummary], page.Markup]) -> page.Markup:
+def _by_family(
+    release: ReleaseSummary, section: Callable[[ReleaseSummary], page.Markup]
+) -> page.Markup:
     """The section once for each table family, below the family's name if there are several."""
     parts = release.by_family()
     if len(parts) == 1:
@@ -183,12 +239,20 @@ def _header(release: ReleaseSummary, concerns: tuple[Concern, ...]) -> page.Mark
     kicker = "Report" if origin is None else "Report on numbers read from files"
     if origin is None and status.is_for_release:
         kicker = "Release report"
-    lines = (_what_it_is(release), _may_it(status), _how_precise(release), _what_it_cost(release), _to_check(concerns))
+    lines = (
+        _what_it_is(release),
+        _may_it(status),
+        _how_precise(release),
+        _what_it_cost(release),
+        _to_check(concerns),
+    )
     return page.element(
         "header",
         page.element("p", status.line, class_="status" if status.is_for_release else "forbidden"),
         page.element("p", kicker, class_="kicker"),
-        page.element("h1", title_of(release.facts.publication, release.universe.census, release.record)),
+        page.element(
+            "h1", title_of(release.facts.publication, release.universe.census, release.record)
+        ),
         page.element("p", agency_and_year(release.facts.publication), class_="agency"),
         page.five_lines(*lines),
         page.paragraphs(*_origin_notes(origin)),
@@ -205,7 +269,13 @@ def _what_it_is(release: ReleaseSummary) -> page.Markup:
         what = f"Counts of {nouns} {groups}, read from files, and how noisy they are. Read on "
     elif release.facts.status.is_for_release:
         what = f"Counts of {nouns} {groups}, with noise that protects every {release.record.protected}. Released "
-    return page.joined([what, page.element("time", f"{day.day} {day:%B} {day.year}", datetime=day.isoformat()), "."])
+    return page.joined(
+        [
+            what,
+            page.element("time", f"{day.day} {day:%B} {day.year}", datetime=day.isoformat()),
+            ".",
+        ]
+    )
 
 
 def _may_it(status: OutputStatus) -> str:
@@ -223,9 +293,7 @@ def _how_precise(release: ReleaseSummary) -> page.Markup:
     if not totals:
         return page.joined(["No total was published."])
     within, zero = page.percent(near, totals), page.percent(may_be_zero, totals)
-    sentence = (
-        f"For {within} of the published totals, the range at {release.confidence_text} is within 10% of the number."
-    )
+    sentence = f"For {within} of the published totals, the range at {release.confidence_text} is within 10% of the number."
     see = page.link("precision", "how precise each level is")
     return page.joined([f"{sentence} {zero} may be zero. See ", see, "."])
 
@@ -233,13 +301,18 @@ def _how_precise(release: ReleaseSummary) -> page.Markup:
 def _what_it_cost(release: ReleaseSummary) -> page.Markup:
     """The largest privacy loss of anyone, rounded up, and that of the release to compare with."""
     definition, protected = release.universe.definition, release.record.protected
-    words = [f"A privacy loss of at most {loss_words(definition, release.loss.unbounded, protected)}"]
+    words = [
+        f"A privacy loss of at most {loss_words(definition, release.loss.unbounded, protected)}"
+    ]
     if not definition.is_pure:
         references = reference_losses(release.universe.product).items()
         words += [
-            f"; the {name} cost {definition.unit.letter} = {loss_text(one.unbounded)}" for name, one in references
+            f"; the {name} cost {definition.unit.letter} = {loss_text(one.unbounded)}"
+            for name, one in references
         ]
-    words.append(f". It limits how different the release can look with or without any one {protected}. See ")
+    words.append(
+        f". It limits how different the release can look with or without any one {protected}. See "
+    )
     if not all(level.design.is_protected for level in release.levels):
         words[-1] = ". At some levels nobody is protected. See "
     return page.joined([*words, page.link("cost", "what it cost in privacy"), "."])
@@ -272,14 +345,22 @@ def _origin_notes(origin: Origin | None) -> list[str]:
     """What a reader must know about numbers that were not made here but read from published files."""
     if origin is None:
         return []
-    return [_TEXTS["from_files"]] if origin.is_complete else [_TEXTS["from_files"], _TEXTS["from_some_files"]]
+    return (
+        [_TEXTS["from_files"]]
+        if origin.is_complete
+        else [_TEXTS["from_files"], _TEXTS["from_some_files"]]
+    )
 
 
 def _key_figures(release: ReleaseSummary, concerns: tuple[Concern, ...]) -> page.Markup:
     """Four figures: groups, numbers, privacy loss, points to check."""
     shown = sum(level.shown_groups for level in release.levels)
     possible = sum(level.possible_groups for level in release.levels)
-    what = "totals of groups" if release.universe.product.has_several_families else "groups with a total"
+    what = (
+        "totals of groups"
+        if release.universe.product.has_several_families
+        else "groups with a total"
+    )
     loss = release.loss.unbounded
     as_epsilon = ""
     if not release.universe.definition.is_pure:
@@ -287,8 +368,14 @@ def _key_figures(release: ReleaseSummary, concerns: tuple[Concern, ...]) -> page
     symbol = release.universe.definition.unit.letter
     figures = [
         (f"{shown:,}", f"{what}, {page.percent(shown, possible)} of {possible:,} possible ones"),
-        (f"{sum(level.rows for level in release.levels):,}", "numbers, each with its margin of error"),
-        (f"{symbol} = {loss_text(loss)}", f"privacy loss per {release.record.protected}, at most{as_epsilon}"),
+        (
+            f"{sum(level.rows for level in release.levels):,}",
+            "numbers, each with its margin of error",
+        ),
+        (
+            f"{symbol} = {loss_text(loss)}",
+            f"privacy loss per {release.record.protected}, at most{as_epsilon}",
+        ),
         (f"{len(concerns)}", "points to check"),
     ]
     return page.figure_list(figures)
@@ -298,7 +385,10 @@ def _about(release: ReleaseSummary) -> page.Markup:
     """The parts of each pass, copied areas and release rules, and where to read more."""
     options, words = release.facts.options, release.universe.census.words
     meanings = {rule.value: rule.explained(words) for rule in options.rules}
-    rules = [page.element("li", page.element("code", name), f": {meaning}") for name, meaning in meanings.items()]
+    rules = [
+        page.element("li", page.element("code", name), f": {meaning}")
+        for name, meaning in meanings.items()
+    ]
     census = release.universe.census
     same = f"the same {words.smallest_areas}"
     coterminous = f"Each area has its own numbers, even where two areas have {same}."
@@ -312,10 +402,14 @@ def _about(release: ReleaseSummary) -> page.Markup:
     parts.append(page.element("p", page.element("strong", "Coterminous areas. "), coterminous))
     parts.append(page.element("p", page.element("strong", "Rules. "), applied))
     parts += [page.element("ul", *rules)] if rules else []
-    overlapping = [f"Groups {any_.ends[0]}" for _, any_ in census.only_and_any if any_.ends] or [words.overlapping]
+    overlapping = [f"Groups {any_.ends[0]}" for _, any_ in census.only_and_any if any_.ends] or [
+        words.overlapping
+    ]
     overlap = f"{' and '.join(overlapping)} overlap: one {release.record.noun} can be in several. "
     parts += _publication(release)
-    return page.joined([*parts, page.paragraphs(f"{overlap if words.overlapping else ''}{_TEXTS['read_more']}")])
+    return page.joined(
+        [*parts, page.paragraphs(f"{overlap if words.overlapping else ''}{_TEXTS['read_more']}")]
+    )
 
 
 def _publication(release: ReleaseSummary) -> list[page.Markup]:
@@ -341,4 +435,6 @@ def _areas_of_pass(release: ReleaseSummary, tabulation_pass: Pass) -> page.Marku
     if of_parts is None:
         return page.element("p", heading)
     names = [page.name(area) for area in sorted(universe.entities[of_parts].names)]
-    return page.element("p", heading, f"{of_parts.kind.title} level: ", page.joined(names, ", "), ".")
+    return page.element(
+        "p", heading, f"{of_parts.kind.title} level: ", page.joined(names, ", "), "."
+    )

@@ -40,7 +40,16 @@ from safetab.release.files.numbers.published_groups import NO_DONOR, PublishedGr
 from safetab.release.files.release_options import ReleaseOptions, ReleaseRule
 from safetab.release.files.release_universe import Universe, universe_of_run
 from safetab.runs.inputs import RunInputs
-from safetab.runs.observed.tally import COMBINED, CONFIDENCES, TOTAL, USUAL, Errors, Groups, LevelTally, MeasuredAs
+from safetab.runs.observed.tally import (
+    COMBINED,
+    CONFIDENCES,
+    TOTAL,
+    USUAL,
+    Errors,
+    Groups,
+    LevelTally,
+    MeasuredAs,
+)
 from safetab.runs.observed.theory import LevelTheory
 from safetab.runs.observed.truth import KnownCounts, LevelTruth, level_truth
 from safetab.runs.options import RunOptions
@@ -67,7 +76,9 @@ class SeenNumbers:
     truths: NDArray[np.int64]
     counts: NDArray[np.int64]
     is_shown: NDArray[np.bool_]
-    is_in_interval: NDArray[np.bool_]  # whether the interval that comes with the number, for 95 %, holds the truth
+    is_in_interval: NDArray[
+        np.bool_
+    ]  # whether the interval that comes with the number, for 95 %, holds the truth
 
 
 Observer = Callable[[LevelPlan, SeenNumbers], None]
@@ -120,7 +131,10 @@ class _AssessedRuns:
                 self._assess_whole_levels(tabulation_pass, held, observer)
 
     def _assess_whole_levels(
-        self, tabulation_pass: Pass, held: list[tuple[int, PublishedGroups]], observer: Observer | None
+        self,
+        tabulation_pass: Pass,
+        held: list[tuple[int, PublishedGroups]],
+        observer: Observer | None,
     ) -> None:
         """Tally the levels of a pass, given by number and published groups, with their copies."""
         copies = None
@@ -134,7 +148,9 @@ class _AssessedRuns:
                 groups = merged(groups, copies.to_level(number))
             self._assess(self._levels[number], groups, observer)
 
-    def _published(self, level: AssessedLevel, plan: LevelPlan, ledger: Ledger) -> Iterator[PublishedGroups]:
+    def _published(
+        self, level: AssessedLevel, plan: LevelPlan, ledger: Ledger
+    ) -> Iterator[PublishedGroups]:
         """The published groups of a level, part by part; tallies the suppressed ones at the end."""
         published = [np.empty(0, dtype=np.int64)]
         for measurements in tabulate_level(plan, self._counts, ledger):
@@ -145,7 +161,9 @@ class _AssessedRuns:
         if plan.design.suppression_threshold is not None:
             self._assess_suppressed(level, np.concatenate(published), ledger)
 
-    def _assess_suppressed(self, level: AssessedLevel, published: NDArray[np.int64], ledger: Ledger) -> None:
+    def _assess_suppressed(
+        self, level: AssessedLevel, published: NDArray[np.int64], ledger: Ledger
+    ) -> None:
         """Tally the noise that suppression hid: asked again at its address, it is the same.
 
         Empty groups are left out. They are not drawn one by one, so their noise is known only where
@@ -167,7 +185,9 @@ class _AssessedRuns:
         groups = Groups(total, kinds, truth.size_index_of(exact.indices))
         level.tallies[MeasuredAs.ADAPTIVE].add_draws(TOTAL, groups, noise.astype(float), margins)
 
-    def _assess(self, level: AssessedLevel, groups: PublishedGroups, observer: Observer | None) -> None:
+    def _assess(
+        self, level: AssessedLevel, groups: PublishedGroups, observer: Observer | None
+    ) -> None:
         """Tally the errors of these groups; all of an entity if a rule compares groups of one."""
         truth, shapes = level.truth, level.truth.plan.family.shapes
         numbers = self._numbers[level.number].of(groups)
@@ -179,7 +199,9 @@ class _AssessedRuns:
         rows = np.cumsum(lines) - lines
         for measured in level.tallies:
             is_total_only = measured is MeasuredAs.TOTAL_ONLY
-            is_own = (position >= 0) & (truth.plan.universe.is_total_only[position] == is_total_only)
+            is_own = (position >= 0) & (
+                truth.plan.universe.is_total_only[position] == is_total_only
+            )
             for number, shape in enumerate(shapes):
                 chosen = np.flatnonzero(is_own & (groups.shapes == number))
                 if not len(chosen):
@@ -192,7 +214,11 @@ class _AssessedRuns:
                 self._assess_part(level, measured, part, observer)
 
     def _assess_part(
-        self, level: AssessedLevel, measured: MeasuredAs, part: _GroupsOfShape, observer: Observer | None
+        self,
+        level: AssessedLevel,
+        measured: MeasuredAs,
+        part: _GroupsOfShape,
+        observer: Observer | None,
     ) -> None:
         """Tally every sort of number of groups with one shape."""
         shape, numbers = part.seen.shape, part.numbers
@@ -230,9 +256,13 @@ class _AssessedRuns:
             is_within = np.abs(errors) <= self._margins[numbers.kinds[all_rows], USUAL]
             is_within[:, 0] = is_holding
             counts = numbers.counts[all_rows]
-            observer(truth.plan, SeenNumbers(shape, part.indices, exact, counts, is_shown, is_within))
+            observer(
+                truth.plan, SeenNumbers(shape, part.indices, exact, counts, is_shown, is_within)
+            )
 
-    def _assess_combined(self, level: AssessedLevel, measured: MeasuredAs, part: _GroupsOfShape, plain: Errors) -> None:
+    def _assess_combined(
+        self, level: AssessedLevel, measured: MeasuredAs, part: _GroupsOfShape, plain: Errors
+    ) -> None:
         """Tally combined totals of both stages; copies have those of another level: left out."""
         theory, shape = level.theories[measured], part.seen.shape
         if not theory.has_combined(shape):
@@ -373,11 +403,17 @@ def assess(
         truth = level_truth(kinds, level_plan, universe.levels[number], counts.totals(level_plan))
         design = level_plan.design
         ways = [measured for measured, stage in _STAGES.items() if stage in design.stages]
-        tallies = {measured: LevelTally(level_plan.family, len(kinds), truth.sizes) for measured in ways}
+        tallies = {
+            measured: LevelTally(level_plan.family, len(kinds), truth.sizes) for measured in ways
+        }
         theories = {measured: LevelTheory(design, measured) for measured in ways}
         levels[number] = AssessedLevel(number, truth, tallies, theories)
     release = options.release
-    sets = sets_of_passes(inputs.populated, release.coterminous, universe.census) if release.coterminous else {}
+    sets = (
+        sets_of_passes(inputs.populated, release.coterminous, universe.census)
+        if release.coterminous
+        else {}
+    )
     assessed = _AssessedRuns(plan, universe, counts, levels, release, sets)
     progress.step("Running the algorithm", runs)
     pool = Workers(min(options.threads, runs))

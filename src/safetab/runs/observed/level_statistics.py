@@ -32,7 +32,9 @@ _NORMAL_95 = 1.959963984540054
 class LevelStatistics:
     """Makes the statistics of one level's groups that are measured in one way."""
 
-    def __init__(self, level: AssessedLevel, measured: MeasuredAs, runs: int, *, has_theory: bool) -> None:
+    def __init__(
+        self, level: AssessedLevel, measured: MeasuredAs, runs: int, *, has_theory: bool
+    ) -> None:
         """Without theory, distances from it are NaN."""
         self._tally = level.tallies[measured]
         self._shapes = self._tally.family.shapes
@@ -117,7 +119,9 @@ class LevelStatistics:
         square = expected(lambda error: error.square)
         statistics = {
             "numbers": count,
-            **self._mean("mean_absolute_error", observed[Sum.ABSOLUTE], absolute, absolute_variance, count),
+            **self._mean(
+                "mean_absolute_error", observed[Sum.ABSOLUTE], absolute, absolute_variance, count
+            ),
             "root_mean_square_error": np.sqrt(ratio(observed[Sum.SQUARE], count)),
             "root_mean_square_error_theory": np.sqrt(ratio(square, count)),
             **self._mean("bias", observed[Sum.ERROR], mean, mean_variance, count),
@@ -138,7 +142,9 @@ class LevelStatistics:
         for percent in _QUANTILES:
             share = percent / 100
             statistics[f"absolute_error_p{percent}"] = tally.quantiles(absolute, share)
-            statistics[f"relative_error_p{percent}"] = tally.quantiles(relative, share) / tally.PARTS_OF_ONE
+            statistics[f"relative_error_p{percent}"] = (
+                tally.quantiles(relative, share) / tally.PARTS_OF_ONE
+            )
         return statistics
 
     def _of_all_draws(self, sort: NumberSort, observed: dict[Sum, Floats]) -> Statistics:
@@ -168,22 +174,33 @@ class LevelStatistics:
         statistics = {"selection_aware_intervals": observed[Sum.INTERVALS]}
         for name, chance, holding, count in (
             ("interval_coverage_95", chances, Sum.IN_INTERVAL, Sum.NUMBERS),
-            ("selection_aware_coverage", chances * is_selected, Sum.INTERVALS_HOLDING, Sum.INTERVALS),
+            (
+                "selection_aware_coverage",
+                chances * is_selected,
+                Sum.INTERVALS_HOLDING,
+                Sum.INTERVALS,
+            ),
         ):
             expected = self._successes(shown, chance)
             statistics |= self._coverage(name, observed[holding], observed[count], *expected)
         return statistics
 
-    def _mean(self, name: str, observed: Floats, expected: Floats, variance: Floats, count: Floats) -> Statistics:
+    def _mean(
+        self, name: str, observed: Floats, expected: Floats, variance: Floats, count: Floats
+    ) -> Statistics:
         """A mean of errors from their sum, with theory and the distance from it."""
-        distance = np.where(count >= LEAST_NUMBERS, _standard_errors(observed, expected, variance), np.nan)
+        distance = np.where(
+            count >= LEAST_NUMBERS, _standard_errors(observed, expected, variance), np.nan
+        )
         return {
             name: ratio(observed, count),
             f"{name}_theory": ratio(expected, count),
             f"{name}_distance": self._if_theory(distance),
         }
 
-    def _coverage(self, name: str, within: Floats, count: Floats, expected: Floats, variance: Floats) -> Statistics:
+    def _coverage(
+        self, name: str, within: Floats, count: Floats, expected: Floats, variance: Floats
+    ) -> Statistics:
         """The share of numbers within a margin, with a binomial interval, theory and distance."""
         low, high = wilson_interval(within, count)
         distance = _standard_errors_of_count(within, expected, variance)

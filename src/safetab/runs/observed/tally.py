@@ -17,7 +17,23 @@ from numpy.typing import NDArray
 
 from safetab.model.products.product import LineKind, Shape, TableFamily
 
-SIZE_STARTS = (0, 1, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000)
+SIZE_STARTS = (
+    0,
+    1,
+    10,
+    20,
+    50,
+    100,
+    200,
+    500,
+    1_000,
+    2_000,
+    5_000,
+    10_000,
+    20_000,
+    50_000,
+    100_000,
+)
 """The least true size of each class; empty groups form a class of their own."""
 CONFIDENCES = (Fraction(90, 100), Fraction(95, 100), Fraction(99, 100))
 USUAL = CONFIDENCES.index(Fraction(95, 100))
@@ -75,7 +91,9 @@ class MeasuredAs(Enum):
 
 def size_class_of(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
     """The number of the class of each true size."""
-    return np.asarray(np.searchsorted(np.array(SIZE_STARTS), sizes, side="right") - 1, dtype=np.int64)
+    return np.asarray(
+        np.searchsorted(np.array(SIZE_STARTS), sizes, side="right") - 1, dtype=np.int64
+    )
 
 
 def size_class_name(number: int) -> str:
@@ -180,7 +198,9 @@ class LevelTally:
         absolute, relative = (each.counts().reshape(*self._classes, _BINS) for each in both)
         return absolute, relative
 
-    def add_published(self, groups: Groups, is_shown: NDArray[np.bool_], errors: NDArray[np.float64]) -> None:
+    def add_published(
+        self, groups: Groups, is_shown: NDArray[np.bool_], errors: NDArray[np.float64]
+    ) -> None:
         """Add the groups whose total is shown, and the errors of these totals."""
         shape = self.family.number_of(groups.shape)
         number = len(self.sizes)
@@ -217,7 +237,11 @@ class LevelTally:
             self._relative[which].add(flat[has_share], relative[has_share] * PARTS_OF_ONE)
 
     def add_draws(
-        self, sort: NumberSort, groups: Groups, errors: NDArray[np.float64], margins: NDArray[np.float64]
+        self,
+        sort: NumberSort,
+        groups: Groups,
+        errors: NDArray[np.float64],
+        margins: NDArray[np.float64],
     ) -> None:
         """Add numbers that were drawn, whether they are shown or not."""
         values_of = {Sum.DRAWS: np.full(len(errors), errors.shape[1])}
@@ -225,7 +249,9 @@ class LevelTally:
             values_of[within] = (np.abs(errors) <= margins[:, margin, None]).sum(axis=1)
         self._add(self.sorts.index(sort), self._keys(groups), values_of)
 
-    def add_intervals(self, groups: Groups, is_selected: NDArray[np.bool_], is_holding: NDArray[np.bool_]) -> None:
+    def add_intervals(
+        self, groups: Groups, is_selected: NDArray[np.bool_], is_holding: NDArray[np.bool_]
+    ) -> None:
         """Add shown totals: whether their interval is selection-aware, and whether it holds."""
         values_of: dict[Sum, NDArray[np.generic]] = {
             Sum.INTERVALS: is_selected,
@@ -240,7 +266,9 @@ class LevelTally:
         key = (groups.kinds, shape, self._class_of[groups.size_indices])
         return np.ravel_multi_index(np.broadcast_arrays(*key), self._classes)
 
-    def _add(self, sort: int, keys: NDArray[np.int64], values_of: dict[Sum, NDArray[np.generic]]) -> None:
+    def _add(
+        self, sort: int, keys: NDArray[np.int64], values_of: dict[Sum, NDArray[np.generic]]
+    ) -> None:
         with self._adding:
             for which, values in values_of.items():
                 self._sums[sort, which] += np.bincount(keys, values, minlength=self._sums.shape[-1])

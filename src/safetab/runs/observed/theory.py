@@ -111,7 +111,9 @@ class LevelTheory:
         if shape is self._total and self.suppression_threshold is not None:
             return _selection_aware_covered(self._noise, self.suppression_threshold, sizes)
         covered = self.error(TOTAL, shape, sizes).covered[USUAL]
-        return np.where(sizes == 0, (1 + covered) / 2, covered)  # intervals end at 0: only noise above misses it
+        return np.where(
+            sizes == 0, (1 + covered) / 2, covered
+        )  # intervals end at 0: only noise above misses it
 
     @cached_property
     def margin_fails_up_to(self) -> int | None:
@@ -151,7 +153,9 @@ class LevelTheory:
         limits = self._design.thresholds.totals
         number = self._design.family.number_of(shape)
         low = limits[number - 1] - sizes if number else np.full(len(sizes), -first.reach - 1)
-        high = limits[number] - sizes if number < len(limits) else np.full(len(sizes), first.reach + 1)
+        high = (
+            limits[number] - sizes if number < len(limits) else np.full(len(sizes), first.reach + 1)
+        )
         mean, square = first.between(low, high)
         own = sum_of_draws(self._noise, shape.cells)
         squares = share**2 * own.variance + (1 - share) ** 2 * square

@@ -35,7 +35,9 @@ class KnownCounts:
     records has no records in its cells.
     """
 
-    def __init__(self, engine: GroupCounts, levels: Sequence[LevelPlan], done: Callable[[], None]) -> None:
+    def __init__(
+        self, engine: GroupCounts, levels: Sequence[LevelPlan], done: Callable[[], None]
+    ) -> None:
         """Count these levels; calls `done` after each."""
         self._engine = engine
         self._asking = Lock()  # runs go on at the same time; an engine answers one at a time
@@ -57,7 +59,9 @@ class KnownCounts:
         """The exact totals of the level's groups that are not empty."""
         return self._totals[level.level]
 
-    def cells(self, level: LevelPlan, groups_of: Mapping[Shape, NDArray[np.int64]]) -> Mapping[Shape, ExactCounts]:
+    def cells(
+        self, level: LevelPlan, groups_of: Mapping[Shape, NDArray[np.int64]]
+    ) -> Mapping[Shape, ExactCounts]:
         """The exact cells of some groups of each shape, summed from those of the finest shape if it divides them."""
         finest = level.family.shapes[-1]
         counts: dict[Shape, ExactCounts] = {}
@@ -154,7 +158,9 @@ class LevelTruth:
         position = self.plan.universe.index.iteration_of(self.totals.indices)
         chosen = is_wanted[position]
         flat = self.kind_of[position[chosen]] * len(self.sizes) + self._size_indices[chosen]
-        groups = np.bincount(flat, minlength=len(self.kinds) * len(self.sizes)).reshape(len(self.kinds), -1)
+        groups = np.bincount(flat, minlength=len(self.kinds) * len(self.sizes)).reshape(
+            len(self.kinds), -1
+        )
         iterations = np.bincount(self.kind_of[is_wanted], minlength=len(self.kinds))
         groups[:, 0] = iterations * len(self.plan.universe.entities) - groups.sum(axis=1)
         return groups
@@ -209,7 +215,9 @@ def level_truth(
         totals=totals,
         kinds=kinds,
         sizes=np.unique(np.append(totals.confidential_counts[:, 0], 0)),
-        kind_of=np.array([number_of_kind[iteration.kind] for iteration in iterations], dtype=np.int64),
+        kind_of=np.array(
+            [number_of_kind[iteration.kind] for iteration in iterations], dtype=np.int64
+        ),
         release_position=release_position,
         own_position=own_position,
     )

@@ -64,7 +64,11 @@ class Account:
     @property
     def definitions(self) -> tuple[PrivacyDefinition, ...]:
         """The privacy definitions of its runs, zCDP first."""
-        return tuple(each for each in PrivacyDefinition if any(spend.definition is each for spend in self.spends))
+        return tuple(
+            each
+            for each in PrivacyDefinition
+            if any(spend.definition is each for spend in self.spends)
+        )
 
     def _cost(self, spend: Spend) -> Fraction:
         """What a run cost such a unit."""
@@ -96,7 +100,9 @@ class Account:
         words = " and ".join(parts) or "nothing"
         rho = self.total(PrivacyDefinition.ZCDP)
         if len({each.unit for each in self.definitions}) == len(LossUnit) and rho is not None:
-            words += f", together rho {exact(rho)} (a pure epsilon counts as rho = epsilon squared / 2)"
+            words += (
+                f", together rho {exact(rho)} (a pure epsilon counts as rho = epsilon squared / 2)"
+            )
         return words
 
 

@@ -27,11 +27,15 @@ class AccountsOfLog(Result):
 
     @property
     def _title(self) -> str:
-        return f"Accounts of {len(self.accounts):,} data set{'' if len(self.accounts) == 1 else 's'}"
+        return (
+            f"Accounts of {len(self.accounts):,} data set{'' if len(self.accounts) == 1 else 's'}"
+        )
 
     def to_arrow(self) -> pa.Table:
         """A row for each pass of each data set: runs, and what is spent, allowed and left, in rho and in epsilon."""
-        return pa.Table.from_pylist([_row(people, name) for people in self.accounts for name in people.passes])
+        return pa.Table.from_pylist(
+            [_row(people, name) for people in self.accounts for name in people.passes]
+        )
 
     def statement(self) -> pa.Table:
         """A row for each pass of each run, for a board, as `--table FILE` writes it. Numbers are exact, as texts."""
@@ -41,17 +45,27 @@ class AccountsOfLog(Result):
 
 def _row(people: PeopleAccounts, name: str) -> dict[str, object]:
     account = people.of(name)
-    row: dict[str, object] = {"data_set": ", ".join(people.names), "pass": name, "runs": len(account.spends)}
+    row: dict[str, object] = {
+        "data_set": ", ".join(people.names),
+        "pass": name,
+        "runs": len(account.spends),
+    }
     limits = {limit.definition.unit: limit for limit in people.limits}
     for definition in PrivacyDefinition.of_each_unit():
-        unit, spent, limit = definition.budget_symbol, account.total(definition), limits.get(definition.unit)
+        unit, spent, limit = (
+            definition.budget_symbol,
+            account.total(definition),
+            limits.get(definition.unit),
+        )
         row[f"spent_{unit}"] = None if spent is None else float(spent)
         row[f"limit_{unit}"] = None if limit is None else float(limit.amount)
         row[f"left_{unit}"] = None if limit is None else float(account.left(limit))
     return row
 
 
-def change_limit(log: Path, dataset: str | None, amount: str | None, unit: str | None) -> tuple[Finding, ...]:
+def change_limit(
+    log: Path, dataset: str | None, amount: str | None, unit: str | None
+) -> tuple[Finding, ...]:
     """Set the limit of a data set and return warnings. Raises InvalidInput if an option is missing."""
     findings = FindingsOf("the command")
     if amount is None:
@@ -64,11 +78,15 @@ def change_limit(log: Path, dataset: str | None, amount: str | None, unit: str |
     return people_accounts.set_limit(log, dataset, amount, definition)
 
 
-def accounts_of_log(log: Path, dataset: str | None, warnings: tuple[Finding, ...] = ()) -> AccountsOfLog:
+def accounts_of_log(
+    log: Path, dataset: str | None, warnings: tuple[Finding, ...] = ()
+) -> AccountsOfLog:
     """The accounts of a data set, or of all. Raises InvalidInput if the log can't be read or lacks the data set."""
     content, more = content_of_log(log, dataset)
     one = None if dataset is None else (people_accounts.accounts_of(content, dataset),)
-    return AccountsOfLog(one or people_accounts.all_accounts(content), (*warnings, *more), content, dataset)
+    return AccountsOfLog(
+        one or people_accounts.all_accounts(content), (*warnings, *more), content, dataset
+    )
 
 
 def content_of_log(log: Path, dataset: str | None) -> tuple[LogContent, tuple[Finding, ...]]:
@@ -79,6 +97,9 @@ def content_of_log(log: Path, dataset: str | None) -> tuple[LogContent, tuple[Fi
         findings.warning("last line", "was cut short, as by a crash. It does not count.")
     known = people_accounts.datasets_of(content)
     if dataset is not None and dataset not in known:
-        findings.error("--dataset", f'the log has no data set "{dataset}". It has: {shortened(known) or "none"}.')
+        findings.error(
+            "--dataset",
+            f'the log has no data set "{dataset}". It has: {shortened(known) or "none"}.',
+        )
     findings.require_no_errors()
     return content, findings.findings

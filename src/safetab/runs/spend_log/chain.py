@@ -83,7 +83,9 @@ class Chain:
         """Whether the log begins with the lines of the head, or was merged from a log that had them."""
         if head.log == self.log and self.heads[head.lines - 1 : head.lines] == [head.value]:
             return True
-        return any(head.log == old.log and (head.lines < old.lines or head == old) for old in self.merged)
+        return any(
+            head.log == old.log and (head.lines < old.lines or head == old) for old in self.merged
+        )
 
     def speaks_of(self, head: Head) -> bool:
         """Whether the head is of this log or of one that was merged into it."""
@@ -91,7 +93,10 @@ class Chain:
 
     def why_not(self, heads: Iterable[Head], where: Path) -> str | None:
         """The last of the heads in a file that the log doesn't have, in words; None if it has all."""
-        head = next((each for each in sorted(heads, key=lambda each: -each.lines) if not self.has(each)), None)
+        head = next(
+            (each for each in sorted(heads, key=lambda each: -each.lines) if not self.has(each)),
+            None,
+        )
         if head is None:
             return None
         if not self.speaks_of(head):
@@ -100,7 +105,9 @@ class Chain:
             short = f"has {len(self.heads)} lines, and had {head.lines} when {where} was written"
             return f"{short}: it is an older copy, or lost its end. {_RESTORE}"
         if head.log == self.log:
-            changed = f"its first {head.lines} lines are not those that it had when {where} was written"
+            changed = (
+                f"its first {head.lines} lines are not those that it had when {where} was written"
+            )
             return f"{changed}: a line was changed, or two copies went on side by side. {_RESTORE}"
         late = f"lacks lines that one of its merged logs had when {where} was written"
         return f"{late}: a run was charged to that log later. Merge that log again."

@@ -19,12 +19,16 @@ def check_log(log: Path, against: Sequence[Path] = ()) -> tuple[Finding, ...]:
     `against` are files with heads of the log, such as confidential logs of runs. Raises InvalidInput if the
     log or one of them can't be read.
     """
-    heads = {file: heads_in_file(file) for file in (heads_file(log), *against)}  # first: a run may add lines meanwhile
+    heads = {
+        file: heads_in_file(file) for file in (heads_file(log), *against)
+    }  # first: a run may add lines meanwhile
     content, findings = sound_lines(str(log), bytes_of_log(log))
     if content is not None:
         _check_heads(content, log, heads, findings)
         for number in content.cut_short:
-            message = "was cut short, as by a crash. It does not count: noise waits for a whole line."
+            message = (
+                "was cut short, as by a crash. It does not count: noise waits for a whole line."
+            )
             findings.warning(f"line {number}", message)
         warn_of_unended_runs(content, findings)
         _warn_of_clocks(content, findings)
@@ -32,7 +36,9 @@ def check_log(log: Path, against: Sequence[Path] = ()) -> tuple[Finding, ...]:
     return findings.findings
 
 
-def _check_heads(content: LogContent, log: Path, heads: Mapping[Path, tuple[Head, ...]], findings: FindingsOf) -> None:
+def _check_heads(
+    content: LogContent, log: Path, heads: Mapping[Path, tuple[Head, ...]], findings: FindingsOf
+) -> None:
     """Report what was written down about the log and doesn't hold of it any more."""
     beside = heads_file(log)
     if content.chain.is_stated and len(content.chain.heads) > 1 and not beside.exists():
@@ -52,7 +58,11 @@ def without_heads(beside: Path) -> str:
 
 def warn_of_unended_runs(content: LogContent, findings: FindingsOf) -> None:
     """Warn of each run that began and never ended."""
-    begun = {line.values["run"]: line for line in reversed(content.lines) if line.state is LineState.BEGUN}
+    begun = {
+        line.values["run"]: line
+        for line in reversed(content.lines)
+        if line.state is LineState.BEGUN
+    }
     for run, line in reversed(begun.items()):
         if run not in content.ended_runs:
             began = f'run {run} on "{line.values["dataset"]}" began at {line.values["utc"]} and has not ended.'

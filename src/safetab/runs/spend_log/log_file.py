@@ -46,7 +46,9 @@ def _why_gone(log: Path) -> str | None:
     beside = heads_file(log)
     gone = f"is gone, and {beside} says that it was here. Restore it."
     last = "If no copy is left, move that file away, and set the limit lower by what was spent."
-    if not os.path.lexists(beside) or os.path.lexists(log):  # in this order: others may begin the log right now
+    if not os.path.lexists(beside) or os.path.lexists(
+        log
+    ):  # in this order: others may begin the log right now
         return None
     return f"{gone} {last}"
 
@@ -59,7 +61,11 @@ def refused_file(path: Path) -> tuple[Finding, ...]:
             message = "can't be read and written. Check its permissions."
     except FileNotFoundError:
         is_room = path.parent.is_dir() and os.access(path.parent, os.W_OK | os.X_OK)
-        message = _why_gone(path) if is_room else f"can't be created: {path.parent} is not a writable directory."
+        message = (
+            _why_gone(path)
+            if is_room
+            else f"can't be created: {path.parent} is not a writable directory."
+        )
     except (OSError, ValueError) as error:
         raise_if_the_machine_failed(error)
         message = f"can't be used: {getattr(error, 'strerror', None) or 'not a valid path'}."
@@ -89,12 +95,16 @@ class SpendLogFile:
         if may_create and not os.path.lexists(path):
             _create(path)
         try:
-            self._descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+            self._descriptor = os.open(
+                path, os.O_RDWR | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+            )
         except OSError as error:
             raise_if_the_machine_failed(error)
             if isinstance(error, FileNotFoundError) and not may_create:
                 raise
-            raise InvalidInput.about(path, f"can't be opened: {error.strerror or 'unknown error'}.") from None
+            raise InvalidInput.about(
+                path, f"can't be opened: {error.strerror or 'unknown error'}."
+            ) from None
         message = _why_not_mode(os.fstat(self._descriptor).st_mode)
         if message:
             self.close()
@@ -179,7 +189,9 @@ def write_down(log: Path, head: Head) -> None:
         finally:
             os.close(descriptor)
     except OSError as error:
-        words = "%s can't be written (%s): nobody would see that an older copy of the log was restored."
+        words = (
+            "%s can't be written (%s): nobody would see that an older copy of the log was restored."
+        )
         logging.getLogger("safetab").warning(words, heads_file(log), error.strerror)
 
 

@@ -12,7 +12,14 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from safetab.core.guarantees.plan_json import exact
-from safetab.foundation.findings import FORMAT, SPEND_LOG_FORMAT, Checked, FindingsOf, format_of, newer_format
+from safetab.foundation.findings import (
+    FORMAT,
+    SPEND_LOG_FORMAT,
+    Checked,
+    FindingsOf,
+    format_of,
+    newer_format,
+)
 from safetab.model.config.config_keys import NotJson, parse_exact_json
 from safetab.model.privacy_definition import SPELLINGS, PrivacyDefinition
 from safetab.model.products.all_products import PRODUCTS
@@ -58,7 +65,17 @@ class LineState(Enum):
 
 
 _KEYS = {
-    LineState.BEGUN: {"state", "run", "utc", "dataset", "pass", "definition", "budget", "decimal", "fingerprint"},
+    LineState.BEGUN: {
+        "state",
+        "run",
+        "utc",
+        "dataset",
+        "pass",
+        "definition",
+        "budget",
+        "decimal",
+        "fingerprint",
+    },
     LineState.RELEASED: {"state", "run", "utc"},
     LineState.FAILED: {"state", "run", "utc"},
     LineState.LIMIT: {"state", "utc", "dataset", "definition", "limit", "decimal"},
@@ -103,7 +120,9 @@ class LogContent:
     ended_runs: set[str] = field(default_factory=set)
     earlier_secrets: list[bytes] = field(default_factory=list)
     lines: list[_LogLine] = field(default_factory=list)
-    cut_short: list[int] = field(default_factory=list)  # the numbers of lines that count for nothing
+    cut_short: list[int] = field(
+        default_factory=list
+    )  # the numbers of lines that count for nothing
     chain: Chain = field(default_factory=Chain)
 
     @property
@@ -139,7 +158,9 @@ def limit_line(limit: Limit) -> str:
     """The line that sets a limit."""
     definition = limit.definition.spelling
     amount = {"limit": str(limit.amount), "decimal": exact(limit.amount)}
-    return line_of(LineState.LIMIT, utc=limit.utc, dataset=limit.dataset, definition=definition, **amount)
+    return line_of(
+        LineState.LIMIT, utc=limit.utc, dataset=limit.dataset, definition=definition, **amount
+    )
 
 
 def line_of(state: LineState, **values: str) -> str:
@@ -168,7 +189,9 @@ def sound_lines(file: str, written: bytes) -> tuple[LogContent | None, FindingsO
         if newer:
             findings.error("", newer)
             return None, findings
-        content = LogContent(_secret_of(header), chain=Chain.of_header(first, _name_of(header, form)))
+        content = LogContent(
+            _secret_of(header), chain=Chain.of_header(first, _name_of(header, form))
+        )
     except _Malformed:
         findings.error("", _NO_LOG if written else _EMPTIED)
         return None, findings
@@ -188,11 +211,16 @@ def sound_lines(file: str, written: bytes) -> tuple[LogContent | None, FindingsO
             if content.is_torn or _says_torn(content, lines[position + 1]):
                 content.cut_short.append(position + 2)
             else:
-                findings.error(f"line {position + 2}", f"{malformed} Restore the line: what was spent is not known.")
+                findings.error(
+                    f"line {position + 2}",
+                    f"{malformed} Restore the line: what was spent is not known.",
+                )
     return content, findings
 
 
-_NO_LOG = "is not a spend log, or its first line is damaged. Choose another file, or restore this one."
+_NO_LOG = (
+    "is not a spend log, or its first line is damaged. Choose another file, or restore this one."
+)
 _EMPTIED = (
     "is empty, and no run leaves a spend log so: it was emptied, or a copy failed. Restore it. Only if no run was ever"
     " charged to it, remove it: the next run makes a new one."
@@ -208,7 +236,9 @@ def add_line(content: LogContent, values: Mapping[str, str]) -> None:
     state = LineState(values["state"])
     if state is LineState.LIMIT:
         amount = _exact_of(values, "limit")
-        content.limits[values["dataset"]] = Limit(values["dataset"], values["utc"], _definition_of(values), amount)
+        content.limits[values["dataset"]] = Limit(
+            values["dataset"], values["utc"], _definition_of(values), amount
+        )
     elif state is LineState.SAME_PEOPLE:
         content.same_people.append((values["dataset"], values["other"]))
     elif state is LineState.MERGED:
@@ -227,11 +257,26 @@ def _add_of_run(content: LogContent, state: LineState, values: Mapping[str, str]
             raise _Malformed("a run ends that has not begun, or has ended before.")
         content.ended_runs.add(values["run"])
         return
-    cost, most_records = (_definition_of(values), _exact_of(values, "budget")), int(values.get("most_records", "1"))
-    if any(other.tabulation_pass == values["pass"] for other in begun) or values["run"] in content.ended_runs:
+    cost, most_records = (
+        (_definition_of(values), _exact_of(values, "budget")),
+        int(values.get("most_records", "1")),
+    )
+    if (
+        any(other.tabulation_pass == values["pass"] for other in begun)
+        or values["run"] in content.ended_runs
+    ):
         raise _Malformed("a run begins that has begun before.")
-    spend = Spend(values["run"], values["utc"], values["dataset"], values["pass"], *cost, values["fingerprint"])
-    content.spends.append(replace(spend, product=values.get("product", spend.product), most_records=most_records))
+    spend = Spend(
+        values["run"],
+        values["utc"],
+        values["dataset"],
+        values["pass"],
+        *cost,
+        values["fingerprint"],
+    )
+    content.spends.append(
+        replace(spend, product=values.get("product", spend.product), most_records=most_records)
+    )
 
 
 def _definition_of(values: Mapping[str, str]) -> PrivacyDefinition:
@@ -254,7 +299,9 @@ def _values_of(line: bytes) -> dict[str, str]:
     if state is None:
         raise _Malformed(f"the state must be one of {', '.join(each.value for each in LineState)}.")
     if not _KEYS[state] <= values.keys() <= _KEYS[state] | _OPTIONAL_KEYS.get(state, set()):
-        raise _Malformed(f"a line that says {state.value} must have {', '.join(sorted(_KEYS[state]))}, and no more.")
+        raise _Malformed(
+            f"a line that says {state.value} must have {', '.join(sorted(_KEYS[state]))}, and no more."
+        )
     for key in sorted(values.keys() - {"state"}):
         if not _FORMS[key].fullmatch(texts.get(key, "")):
             raise _Malformed(f"{key} is not as a run writes it.")

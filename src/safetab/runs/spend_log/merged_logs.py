@@ -17,7 +17,13 @@ from safetab.runs.spend_log import log_lines
 from safetab.runs.spend_log.accounts import Limit
 from safetab.runs.spend_log.chain import chained, heads_in_file
 from safetab.runs.spend_log.log_checks import warn_of_limits, warn_of_unended_runs
-from safetab.runs.spend_log.log_file import NAME_BYTES, heads_file, utc_now, write_down, write_for_its_owner
+from safetab.runs.spend_log.log_file import (
+    NAME_BYTES,
+    heads_file,
+    utc_now,
+    write_down,
+    write_for_its_owner,
+)
 from safetab.runs.spend_log.log_lines import LineState, LogContent, read_lines
 from safetab.runs.spend_log.people_accounts import bytes_of_log, datasets_of
 
@@ -77,7 +83,9 @@ def _lines_of(content: LogContent, known: AbstractSet[bytes]) -> Iterator[str]:
     of, secret = str(content.chain.head), content.secrets[0].hex()
     yield log_lines.line_of(LineState.MERGED, utc=utc_now(), secret=secret, of=of)
     for line in content.lines:
-        if line.state is LineState.MERGED or (line.text not in known and line.state is not LineState.TORN):
+        if line.state is LineState.MERGED or (
+            line.text not in known and line.state is not LineState.TORN
+        ):
             yield f"{line.text.decode()}\n"
 
 
@@ -87,11 +95,18 @@ def _compare_runs(content: LogContent, other: LogContent, findings: FindingsOf) 
     for line in other.lines:
         run, of_pass = line.values.get("run"), line.values.get("pass")
         if run and known.get((run, of_pass), line.text) != line.text:
-            message = f"another log has a different line about run {run}. Restore the one that is wrong."
+            message = (
+                f"another log has a different line about run {run}. Restore the one that is wrong."
+            )
             findings.error(f"line {line.number}", message)
-        elif line.state is LineState.BEGUN and run in content.ended_runs and (run, of_pass) not in known:
+        elif (
+            line.state is LineState.BEGUN
+            and run in content.ended_runs
+            and (run, of_pass) not in known
+        ):
             findings.error(
-                f"line {line.number}", f"another log has the end of run {run}, and lacks this line. Restore it."
+                f"line {line.number}",
+                f"another log has the end of run {run}, and lacks this line. Restore it.",
             )
 
 
@@ -105,7 +120,9 @@ def _limits_of_both(content: LogContent, other: LogContent, findings: FindingsOf
         if one.definition is not another.definition:
             findings.error(where, f"{both}. Set one of them in the unit of the other first.")
         elif one.amount != another.amount:
-            findings.warning(where, f"{both}. The smaller one holds; `safetab spend` can change it.")
+            findings.warning(
+                where, f"{both}. The smaller one holds; `safetab spend` can change it."
+            )
     return smaller
 
 
@@ -115,4 +132,7 @@ def _warn_of_names(content: LogContent, other: LogContent, findings: FindingsOf)
     if mine - others and others - mine and content.secrets != other.secrets:
         names = f"{shortened(sorted(others - mine))} and {shortened(sorted(mine - others))}"
         message = "fingerprints of different logs can't be compared, so these may be names for the same people."
-        findings.warning(names, f"{message} The next run on such records is refused until you give --same-people-as.")
+        findings.warning(
+            names,
+            f"{message} The next run on such records is refused until you give --same-people-as.",
+        )

@@ -65,7 +65,10 @@ class PeopleAccounts:
         """
         largest: dict[tuple[str, str, PrivacyDefinition], Spend] = {}
         for spend in self.spends:
-            if spend.tabulation_pass != pass_name and {spend.tabulation_pass, pass_name} <= DISJOINT_PASSES:
+            if (
+                spend.tabulation_pass != pass_name
+                and {spend.tabulation_pass, pass_name} <= DISJOINT_PASSES
+            ):
                 continue
             of_run = (spend.run, spend.dataset, spend.definition)
             largest[of_run] = max(largest.get(of_run, spend), spend, key=lambda each: each.budget)
@@ -90,21 +93,29 @@ def all_accounts(content: LogContent) -> tuple[PeopleAccounts, ...]:
     return tuple(accounts.values())
 
 
-def accounts_of(content: LogContent, dataset: str, same_people_as: Iterable[str] = ()) -> PeopleAccounts:
+def accounts_of(
+    content: LogContent, dataset: str, same_people_as: Iterable[str] = ()
+) -> PeopleAccounts:
     """The accounts of a data set and of every other name for the same people, added up.
 
     Names mean the same people if a run said so or `same_people_as` says so now, and also if they
     share the very same records: older logs may have such names.
     """
-    groups = [{dataset, other} for other in same_people_as] + [set(pair) for pair in content.same_people]
+    groups = [{dataset, other} for other in same_people_as] + [
+        set(pair) for pair in content.same_people
+    ]
     groups += names_by_records(content).values()
     names = {dataset}
     while more := {name for group in groups if group & names for name in group} - names:
         names |= more
     limits: list[Limit] = []
     for definition in PrivacyDefinition.of_each_unit():
-        of_unit = [limit for limit in content.limits.values() if limit.definition.unit is definition.unit]
-        limits += sorted((each for each in of_unit if each.dataset in names), key=lambda each: each.amount)[:1]
+        of_unit = [
+            limit for limit in content.limits.values() if limit.definition.unit is definition.unit
+        ]
+        limits += sorted(
+            (each for each in of_unit if each.dataset in names), key=lambda each: each.amount
+        )[:1]
     spends = tuple(spend for spend in content.spends if spend.dataset in names)
     return PeopleAccounts((dataset, *sorted(names - {dataset})), spends, tuple(limits))
 
@@ -156,7 +167,9 @@ def amount_text(given: str | float) -> str:
     return f"{Decimal(repr(float(given))):f}" if isinstance(given, float) else str(given)
 
 
-def set_limit(log: Path, dataset: str, amount: str, definition: PrivacyDefinition | None) -> tuple[Finding, ...]:
+def set_limit(
+    log: Path, dataset: str, amount: str, definition: PrivacyDefinition | None
+) -> tuple[Finding, ...]:
     """Set the limit of a data set, under all names of its people, and return warnings.
 
     Without a definition, the limit has the unit of the last limit, or else of the runs: rho if any
@@ -195,15 +208,22 @@ def _unit(people: PeopleAccounts, definition: PrivacyDefinition | None) -> Priva
     raise InvalidInput.about("the command", message, "--unit")
 
 
-def _warnings(log: Path, content: LogContent, people: PeopleAccounts, limit: Limit) -> tuple[Finding, ...]:
+def _warnings(
+    log: Path, content: LogContent, people: PeopleAccounts, limit: Limit
+) -> tuple[Finding, ...]:
     """Warnings if the log has no run on the data set, or more was spent than the limit."""
     findings = FindingsOf(str(log))
     if limit.dataset not in datasets_of(content):
-        findings.warning("", f'the log has no run on "{limit.dataset}" yet. The limit also holds for the first one.')
+        findings.warning(
+            "",
+            f'the log has no run on "{limit.dataset}" yet. The limit also holds for the first one.',
+        )
     for name in people.passes:
         account = people.of(name)
         total = account.total(limit.definition)
         if total is not None and total > limit.amount:
-            message = f"{account} was spent before, more than {limit}: every further run will be refused."
+            message = (
+                f"{account} was spent before, more than {limit}: every further run will be refused."
+            )
             findings.warning(f"{name.upper()} pass", message)
     return findings.findings

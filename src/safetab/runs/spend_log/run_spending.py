@@ -73,8 +73,12 @@ class RunSpending:
         run = (self._run, "", request.dataset)
         of_product = (plan.config.product.name, plan.config.product.record.most_records)
         losses = _losses(plan).items()
-        self._spends = [Spend(*run, each, self._definition, loss, "", *of_product) for each, loss in losses]
-        self._fingerprints: dict[str, set[str]] = {}  # of each pass: a merged log has several secrets
+        self._spends = [
+            Spend(*run, each, self._definition, loss, "", *of_product) for each, loss in losses
+        ]
+        self._fingerprints: dict[
+            str, set[str]
+        ] = {}  # of each pass: a merged log has several secrets
 
     def look(self) -> None:
         """Say what was spent before. Raises InvalidInput if that leaves no room, or the log is an older copy.
@@ -91,7 +95,9 @@ class RunSpending:
                 self._require_newest(content)
         people = self._people(content)
         for spend in self._spends:
-            self._tell(f"Spent before on {people}{self._of_pass(spend)}: {people.of(spend.tabulation_pass)}.")
+            self._tell(
+                f"Spent before on {people}{self._of_pass(spend)}: {people.of(spend.tabulation_pass)}."
+            )
         for limit in people.limits:
             self._tell(f"Limit of {people}{', each pass' if self._has_passes else ''}: {limit}.")
         self._require_room(content)
@@ -113,7 +119,11 @@ class RunSpending:
                 message = content.chain.why_not(of_this, file)
                 if message is not None:
                     findings.error("", message)
-                if heads and not of_this and f" in {log}. spend log " in file.read_text("utf-8", "replace"):
+                if (
+                    heads
+                    and not of_this
+                    and f" in {log}. spend log " in file.read_text("utf-8", "replace")
+                ):
                     self._tell(f"{log}: {file} {_ANOTHER_LOG}")
         findings.require_no_errors()
 
@@ -138,8 +148,12 @@ class RunSpending:
             by_secret = {secret: fingerprints(secret) for secret in secrets_of_log}
             utc, of_pass = utc_now(), by_secret[content.secret]
             known = [(spend, of_pass[spend.tabulation_pass]) for spend in self._spends]
-            self._spends = [replace(spend, utc=utc, fingerprint=of_spend) for spend, of_spend in known]
-            self._fingerprints = {which: {each[which] for each in by_secret.values()} for which in of_pass}
+            self._spends = [
+                replace(spend, utc=utc, fingerprint=of_spend) for spend, of_spend in known
+            ]
+            self._fingerprints = {
+                which: {each[which] for each in by_secret.values()} for which in of_pass
+            }
             warnings = self._reserved(file, utc, charged, before)
             try:
                 yield warnings
@@ -153,7 +167,9 @@ class RunSpending:
                 lost = f"the end of run {self._run} could not be recorded. The run counts anyway."
                 self._tell(f"{self._request.log}: {lost}")
             if not file.is_in_place():
-                self._tell(f"{self._request.log}: {_NOT_THE_CHARGED} Merge the two before the next run.")
+                self._tell(
+                    f"{self._request.log}: {_NOT_THE_CHARGED} Merge the two before the next run."
+                )
 
     def require_charged(self) -> None:
         """Raise RunFailed if the spend log does not hold this run's charge any more."""
@@ -169,23 +185,33 @@ class RunSpending:
             raise RunFailed(f"{self._request.log}: {_NOT_THE_CHARGED} {NOTHING_RELEASED} {restore}")
 
     def _reserved(
-        self, file: SpendLogFile, utc: str, charged: Callable[[str], None], before: Callable[[], None]
+        self,
+        file: SpendLogFile,
+        utc: str,
+        charged: Callable[[str], None],
+        before: Callable[[], None],
     ) -> tuple[Finding, ...]:
         """Check that there is room and charge, under one lock: the second of two runs sees the first."""
         with file.locked() as content:
             if not file.is_in_place():
-                message = "was moved or replaced while the run was at work. Nothing was drawn. Run again."
+                message = (
+                    "was moved or replaced while the run was at work. Nothing was drawn. Run again."
+                )
                 raise InvalidInput.about(self._request.log, message)
             self._require_room(content)
             warnings = self._warnings(content)
             before()
             with interrupts_held():  # one that comes now is answered when it is known what counts
                 stop_signals.require_none()
-                charged(f"`safetab spend {self._request.log}` shows whether run {self._run} counts as spent.")
+                charged(
+                    f"`safetab spend {self._request.log}` shows whether run {self._run} counts as spent."
+                )
                 self._charged = file, file.append(content, self._lines(content, utc))
                 losses = {spend.tabulation_pass: spend.budget for spend in self._spends}
                 counts = "counts" if len(losses) == 1 else "count"
-                charged(f"{_in_words(losses, self._definition)} {counts} as spent (run {self._run}).")
+                charged(
+                    f"{_in_words(losses, self._definition)} {counts} as spent (run {self._run})."
+                )
                 self._write_down(self._charged[1])
         if warnings:
             self._tell(described(warnings))
@@ -208,7 +234,11 @@ class RunSpending:
         limits = () if self._people(content).limits else self._asked_limits(utc)
         same = LineState.SAME_PEOPLE
         names = [log_lines.line_of(same, utc=utc, dataset=dataset, other=name) for name in joined]
-        return [*names, *map(log_lines.limit_line, limits), *map(log_lines.begun_line, self._spends)]
+        return [
+            *names,
+            *map(log_lines.limit_line, limits),
+            *map(log_lines.begun_line, self._spends),
+        ]
 
     def _append_end(self, file: SpendLogFile, state: LineState) -> None:
         with file.locked() as content:
@@ -218,7 +248,9 @@ class RunSpending:
     def _write_down(self, head: Head) -> None:
         """Write the cost of the run and the head of the spend log into the confidential log, if possible."""
         if self._confidential_log is not None:
-            cost = _in_words({spend.tabulation_pass: spend.budget for spend in self._spends}, self._definition)
+            cost = _in_words(
+                {spend.tabulation_pass: spend.budget for spend in self._spends}, self._definition
+            )
             words = f'run {self._run} is charged with {cost} on "{self._request.dataset}" in {self._request.log}'
             with suppress(OSError):
                 self._confidential_log.write(f"{words}. {head}")
@@ -228,13 +260,17 @@ class RunSpending:
 
     def _asked_limits(self, utc: str = "") -> tuple[Limit, ...]:
         amount = self._request.limit
-        return () if amount is None else (Limit(self._request.dataset, utc, self._definition, amount),)
+        return (
+            () if amount is None else (Limit(self._request.dataset, utc, self._definition, amount),)
+        )
 
     def _require_room(self, content: LogContent) -> None:
         """Raise InvalidInput, with all findings, if the run may not be charged."""
         findings = FindingsOf(str(self._request.log))
         people = self._people(content)
-        for name in sorted(set(self._request.same_people_as) - set(people_accounts.datasets_of(content))):
+        for name in sorted(
+            set(self._request.same_people_as) - set(people_accounts.datasets_of(content))
+        ):
             findings.error("--same-people-as", f'the log has no data set "{name}".')
         command = people_accounts.command_for_limit(self._request.log, self._request.dataset)
         in_force = {(limit.definition, limit.amount) for limit in people.limits}
@@ -249,10 +285,14 @@ class RunSpending:
         for spend, limit in product(self._spends, people.limits or self._asked_limits()):
             message = why_no_room(people.of(spend.tabulation_pass), spend, limit)
             if message:
-                findings.error(f"{people}{self._of_pass(spend)}", f"{message} This sets one: {command}")
+                findings.error(
+                    f"{people}{self._of_pass(spend)}", f"{message} This sets one: {command}"
+                )
         findings.require_no_errors()
 
-    def _check_names(self, content: LogContent, people: PeopleAccounts, findings: FindingsOf) -> None:
+    def _check_names(
+        self, content: LogContent, people: PeopleAccounts, findings: FindingsOf
+    ) -> None:
         """Find names with the same records; before the fingerprints are known there are none."""
         names_by_records = people_accounts.names_by_records(content)
         for spend in self._spends:
@@ -276,7 +316,9 @@ class RunSpending:
         findings = FindingsOf(str(self._request.log))
         people = self._people(content)
         if content.is_torn:
-            message = "was cut short, as by a crash. It does not count: noise waits for a whole line."
+            message = (
+                "was cut short, as by a crash. It does not count: noise waits for a whole line."
+            )
             findings.warning("last line", message)
         others_known = sorted(set(people_accounts.datasets_of(content)) - set(people.names))
         if self._is_specified and others_known and not people.spends:
@@ -287,7 +329,11 @@ class RunSpending:
             )
             findings.warning(f"--dataset {self._request.dataset}", message)
         for spend in self._spends:
-            of_pass = (earlier for earlier in people.spends if earlier.tabulation_pass == spend.tabulation_pass)
+            of_pass = (
+                earlier
+                for earlier in people.spends
+                if earlier.tabulation_pass == spend.tabulation_pass
+            )
             before = [earlier for earlier in of_pass if earlier.product == spend.product]
             known = self._fingerprints[spend.tabulation_pass]
             others = sum(earlier.fingerprint not in known for earlier in before)
@@ -302,7 +348,9 @@ _ANOTHER_LOG = (
     "names runs that were charged to an earlier log with this name, and don't count in this one. Restore it, or merge"
     " the two."
 )
-_NOT_THE_CHARGED = "is not the file that was charged: it was moved, removed, replaced or changed during the run."
+_NOT_THE_CHARGED = (
+    "is not the file that was charged: it was moved, removed, replaced or changed during the run."
+)
 
 
 def cost_without_accounts(plan: RunPlan, *, is_synthetic: bool) -> str:
@@ -321,7 +369,9 @@ def _losses(plan: RunPlan) -> dict[str, Fraction]:
     """
     names = {each.name for each in plan.config.census.passes}
     if plan.config.census != DEFAULT_CENSUS and names & DISJOINT_PASSES:
-        raise ValueError(f"the passes {', '.join(sorted(names & DISJOINT_PASSES))} belong to another census")
+        raise ValueError(
+            f"the passes {', '.join(sorted(names & DISJOINT_PASSES))} belong to another census"
+        )
     return {each.name: plan.loss_of_a_person(each) for each in plan.config.passes}
 
 

@@ -21,7 +21,11 @@ from safetab.runs.spend_log.people_accounts import PeopleAccounts, accounts_of
 _AMOUNTS = ("cumulative", "limit", "left")
 COLUMNS = (
     *("utc", "dataset", "same_people_as", "pass", "run", "ended", "product", "definition", "loss"),
-    *(f"{amount}_{definition.budget_symbol}" for definition in PrivacyDefinition.of_each_unit() for amount in _AMOUNTS),
+    *(
+        f"{amount}_{definition.budget_symbol}"
+        for definition in PrivacyDefinition.of_each_unit()
+        for amount in _AMOUNTS
+    ),
 )
 _Row = dict[str, str | None]
 """A text for each of the columns; None where there is no such number."""
@@ -40,7 +44,11 @@ def statement(content: LogContent, dataset: str | None = None) -> list[_Row]:
 
 def _rows(content: LogContent) -> Iterator[_Row]:
     ends = {line.values["run"]: line.state.value for line in content.lines if "run" in line.values}
-    so_far = LogContent(content.secret, same_people=content.same_people[:], earlier_secrets=content.earlier_secrets[:])
+    so_far = LogContent(
+        content.secret,
+        same_people=content.same_people[:],
+        earlier_secrets=content.earlier_secrets[:],
+    )
     counted = [line for line in content.lines if line.state in {LineState.BEGUN, LineState.LIMIT}]
     counted.sort(key=lambda line: (line.values["utc"], line.values.get("run", "")))
     for run, lines in groupby(counted, lambda line: line.values.get("run")):
@@ -54,10 +62,20 @@ def _rows(content: LogContent) -> Iterator[_Row]:
 
 def _row(spend: Spend, people: PeopleAccounts, end: str) -> _Row:
     account, others = people.of(spend.tabulation_pass), " ".join(people.names[1:])
-    texts: list[str | None] = [spend.utc, spend.dataset, others, spend.tabulation_pass, spend.run, end, spend.product]
+    texts: list[str | None] = [
+        spend.utc,
+        spend.dataset,
+        others,
+        spend.tabulation_pass,
+        spend.run,
+        end,
+        spend.product,
+    ]
     texts += [spend.definition.spelling, exact(spend.budget)]
     for definition in PrivacyDefinition.of_each_unit():
-        limit = next((each for each in people.limits if each.definition.unit is definition.unit), None)
+        limit = next(
+            (each for each in people.limits if each.definition.unit is definition.unit), None
+        )
         of_limit = (None, None) if limit is None else (limit.amount, account.left(limit))
         numbers = (account.total(definition), *of_limit)
         texts += [None if number is None else exact(number) for number in numbers]

@@ -11,7 +11,15 @@ from safetab.apps.accuracy.pages.page_parts import Row, Rows
 from safetab.apps.accuracy.tables import ALL, FALSE_ALARM
 from safetab.model.census.census import Census
 from safetab.release.report import charts
-from safetab.release.report.page_parts import NOTHING, Markup, element, joined, legend, paragraphs, whole_table
+from safetab.release.report.page_parts import (
+    NOTHING,
+    Markup,
+    element,
+    joined,
+    legend,
+    paragraphs,
+    whole_table,
+)
 from safetab.release.report.shares import finer_table
 from safetab.runs.observed.assess import Assessment
 
@@ -30,7 +38,12 @@ def comparison_section(assessment: Assessment, comparison: Rows, names: _Names) 
     if assessment.has_suppression:
         empty = "; groups with nobody in them should not be published"
     text = parts.text(
-        "comparison", new=names[1], old=names[0], table=table, empty=empty, comparisons=f"{1 / FALSE_ALARM:,.0f}"
+        "comparison",
+        new=names[1],
+        old=names[0],
+        table=table,
+        empty=empty,
+        comparisons=f"{1 / FALSE_ALARM:,.0f}",
     )
     return joined(
         [
@@ -38,7 +51,9 @@ def comparison_section(assessment: Assessment, comparison: Rows, names: _Names) 
             _verdicts(assessment, rows, names),
             legend(names, "v"),
             charts.figures(_plots(census, rows, "published_share", "share published")),
-            charts.figures(_plots(census, rows, "mean_absolute_error", f"mean error, {product.record.counted}")),
+            charts.figures(
+                _plots(census, rows, "mean_absolute_error", f"mean error, {product.record.counted}")
+            ),
             _classes(census, rows, names),
         ]
     )
@@ -53,11 +68,16 @@ def _verdicts(assessment: Assessment, rows: Rows, names: _Names) -> Markup:
     counts: dict[str, dict[str, int]] = {}
     for row in rows:
         if row["size_class"] != "0":
-            of_level = counts.setdefault(_level(assessment.census, row), dict.fromkeys(_VERDICTS, 0))
+            of_level = counts.setdefault(
+                _level(assessment.census, row), dict.fromkeys(_VERDICTS, 0)
+            )
             of_level[row["verdict"]] += row["groups"] or row["groups_other"] or 0
     shown = list(_VERDICTS[:4])
     shown += [one for one in _VERDICTS[4:] if any(of_level[one] for of_level in counts.values())]
-    titles = (f"Groups with {assessment.product.record.nouns}", *(_in_words(verdict, names) for verdict in shown))
+    titles = (
+        f"Groups with {assessment.product.record.nouns}",
+        *(_in_words(verdict, names) for verdict in shown),
+    )
     head = element("tr", *(element("th", text, scope="col", class_="name") for text in titles))
     body = []
     for level, of_level in counts.items():

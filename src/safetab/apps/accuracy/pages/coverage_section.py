@@ -7,7 +7,15 @@ from math import sqrt
 from safetab.apps.accuracy.pages import page_parts as parts
 from safetab.apps.accuracy.pages.page_parts import Row, Rows
 from safetab.apps.accuracy.tables import ALL, SIZE_LABELS
-from safetab.release.report.page_parts import NOTHING, Markup, element, joined, legend, paragraphs, plain_table
+from safetab.release.report.page_parts import (
+    NOTHING,
+    Markup,
+    element,
+    joined,
+    legend,
+    paragraphs,
+    plain_table,
+)
 from safetab.release.report.shares import share
 from safetab.runs.observed.assess import AssessedLevel, Assessment
 from safetab.runs.observed.level_statistics import LEAST_NUMBERS
@@ -19,7 +27,12 @@ _BEYOND_CHANCE = 4  # standard errors: some hundred classes are judged together
 _LEAST, _MOST = 0.90, 1.0  # the scale of the bars
 _HEADINGS = ("Level", "published totals", "within the 95% margin", "theory")
 _HEADINGS_WITH_SUPPRESSION = (
-    *("Level", "published totals", "within the plain 95% margin", "within the release's 95% interval"),
+    *(
+        "Level",
+        "published totals",
+        "within the plain 95% margin",
+        "within the release's 95% interval",
+    ),
     *("plain margin, theory", "interval, theory"),
     *("the plain margin fails for true sizes", "published totals of such groups"),
 )
@@ -27,7 +40,9 @@ _HEADINGS_WITH_SUPPRESSION = (
 
 def coverage_section(assessment: Assessment, rows: Rows) -> Markup:
     """How often margins and intervals hold, for published totals and for all draws."""
-    judged = f"among {LEAST_NUMBERS} totals or more, and by more than {_BEYOND_CHANCE} standard errors"
+    judged = (
+        f"among {LEAST_NUMBERS} totals or more, and by more than {_BEYOND_CHANCE} standard errors"
+    )
     if assessment.has_theory:
         judged = "judged by theory, for exactly the totals that were published"
     text = parts.text_of(assessment, "coverage")
@@ -96,7 +111,11 @@ def _sizes(assessment: Assessment, totals: Rows) -> Markup:
     judged = [row for row in totals if row["size_from"] is not None and row["numbers"]]
     plain = sum(_falls_short(row, _PLAIN, assessment) for row in judged)
     interval = sum(_falls_short(row, _INTERVAL, assessment) for row in judged)
-    text = paragraphs(parts.text("sizes", classes=f"{len(judged):,}", plain=f"{plain:,}", interval=f"{interval:,}"))
+    text = paragraphs(
+        parts.text(
+            "sizes", classes=f"{len(judged):,}", plain=f"{plain:,}", interval=f"{interval:,}"
+        )
+    )
     table = plain_table("Published totals by true size", ("Level", *classes), made)
     return joined([text, element("div", table, class_="sizes")])
 

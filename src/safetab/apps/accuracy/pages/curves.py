@@ -178,7 +178,9 @@ def _suppresses_alike(level: AssessedLevel) -> Hashable:
     return design.noise(Stage.STAGE_2), design.suppression_threshold
 
 
-def _alike(assessment: Assessment, likeness: Callable[[AssessedLevel], Hashable]) -> Iterator[_AlikeLevels]:
+def _alike(
+    assessment: Assessment, likeness: Callable[[AssessedLevel], Hashable]
+) -> Iterator[_AlikeLevels]:
     """The adaptive groups of levels that are alike, together."""
     found: dict[Hashable, list[AssessedLevel]] = {}
     for level in assessment.levels:
@@ -239,7 +241,9 @@ def _thinned(points: list[Point]) -> list[Point]:
     return [*kept, *points[-1:]]
 
 
-def error_plots(assessment: Assessment, rows: Rows, statistic: str, label: str, unit: float) -> list[Plot]:
+def error_plots(
+    assessment: Assessment, rows: Rows, statistic: str, label: str, unit: float
+) -> list[Plot]:
     """A statistic of totals by size class: a plot for each area level, with all group levels, the finest first."""
     census, plots = assessment.census, []
     names = [level.name for level in reversed(census.tabulated_group_levels)]

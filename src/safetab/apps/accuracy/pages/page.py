@@ -10,7 +10,12 @@ import pyarrow as pa
 
 from safetab.apps.accuracy.pages.comparison_section import comparison_section
 from safetab.apps.accuracy.pages.coverage_section import coverage_section
-from safetab.apps.accuracy.pages.curves import choice_plots, error_plots, suppression_plots, threshold_plot
+from safetab.apps.accuracy.pages.curves import (
+    choice_plots,
+    error_plots,
+    suppression_plots,
+    threshold_plot,
+)
 from safetab.apps.accuracy.pages.page_parts import Rows, matching, text, text_of
 from safetab.apps.accuracy.pages.sections import (
     chosen_tables,
@@ -25,7 +30,14 @@ from safetab.core.privacy.output_status import OutputStatus
 from safetab.foundation.findings import VERSION
 from safetab.model.census.census import capitalized
 from safetab.release.report.charts import figures
-from safetab.release.report.page_parts import Markup, contents_and_sections, document, element, joined, paragraphs
+from safetab.release.report.page_parts import (
+    Markup,
+    contents_and_sections,
+    document,
+    element,
+    joined,
+    paragraphs,
+)
 from safetab.runs.observed.assess import Assessment
 
 
@@ -46,7 +58,9 @@ class AssessedData:
             return f"{self.status.line} Made from true counts: keep it apart from any release."
         words = f"Confidential. Made from the true counts of real {self.nouns}. Never release any of it."
         if self.status is OutputStatus.NO_PROTECTION:
-            words += " This configuration protects nobody at some levels, and `safetab run` refuses it."
+            words += (
+                " This configuration protects nobody at some levels, and `safetab run` refuses it."
+            )
         return words
 
     @property
@@ -58,7 +72,10 @@ class AssessedData:
 
 
 def accuracy_page(
-    assessed: Mapping[str, Assessment], accuracy: pa.Table, comparison: pa.Table | None, data: AssessedData
+    assessed: Mapping[str, Assessment],
+    accuracy: pa.Table,
+    comparison: pa.Table | None,
+    data: AssessedData,
 ) -> str:
     """The whole page as HTML.
 
@@ -84,10 +101,17 @@ def accuracy_page(
     )
     plans = {level.truth.plan.level: level.truth.plan for level in own.levels}.values()
     # those whose numbers could have been published
-    groups = sum(plan.universe.size if plan.selected is None else len(plan.selected.indices) for plan in plans)
+    groups = sum(
+        plan.universe.size if plan.selected is None else len(plan.selected.indices)
+        for plan in plans
+    )
     only = f" Only the comparison shows {second}; all other figures are for {first}."
     what = text(
-        "what", runs=f"{own.runs:,}", nouns=data.nouns, groups=f"{groups:,}", only="" if comparison is None else only
+        "what",
+        runs=f"{own.runs:,}",
+        nouns=data.nouns,
+        groups=f"{groups:,}",
+        only="" if comparison is None else only,
     )
     seen = margin_shares(own, rows)
     header = element(
@@ -99,11 +123,17 @@ def accuracy_page(
         lines(own, rows, what, data.release_line, seen),
         key_figures(own, rows),
     )
-    footer = element("footer", paragraphs(f"Made by safetab {VERSION} from exact counts. {data.warning}"))
-    return document("Accuracy report", element("body", header, contents_and_sections(sections), footer))
+    footer = element(
+        "footer", paragraphs(f"Made by safetab {VERSION} from exact counts. {data.warning}")
+    )
+    return document(
+        "Accuracy report", element("body", header, contents_and_sections(sections), footer)
+    )
 
 
-def _by_family(section: Callable[[Assessment, Rows], Markup], own: Assessment, rows: Rows) -> Markup:
+def _by_family(
+    section: Callable[[Assessment, Rows], Markup], own: Assessment, rows: Rows
+) -> Markup:
     """A section for each table family, below its name if there are several; empty ones are left out."""
     if not own.product.has_several_families:
         return section(own, rows)
@@ -124,14 +154,20 @@ def _errors(own: Assessment, rows: Rows) -> Markup:
         [
             paragraphs(text_of(own, "errors")),
             figures(error_plots(own, chosen, "mean_absolute_error", f"mean error, {unit}", 1)),
-            paragraphs("The same, relative to the size of the group: half of the totals have a smaller error."),
+            paragraphs(
+                "The same, relative to the size of the group: half of the totals have a smaller error."
+            ),
             figures(error_plots(own, chosen, "relative_error_p50", "median relative error", 100)),
         ]
     )
 
 
 def _tables(own: Assessment, _: Rows) -> Markup:
-    shown = figures([*choice_plots(own), threshold_plot(own)]) if own.has_suppression else chosen_tables(own)
+    shown = (
+        figures([*choice_plots(own), threshold_plot(own)])
+        if own.has_suppression
+        else chosen_tables(own)
+    )
     return joined([paragraphs(text_of(own, "tables")), shown])
 
 
@@ -152,11 +188,15 @@ def _about(assessed: Mapping[str, Assessment], data: AssessedData) -> Markup:
             "Runs": f"{assessment.runs:,}, each with its own key",
             "Rules of the release": ", ".join(rule.value for rule in options.rules) or "none",
             "Coterminous step": "on" if options.coterminous else "off",
-            "Negative counts": "kept" if config.allow_negative_counts else "shown as 0 before sums are made",
+            "Negative counts": "kept"
+            if config.allow_negative_counts
+            else "shown as 0 before sums are made",
             "Privacy definition": config.privacy_definition.spelling,
             "Data": "synthetic" if data.is_synthetic else "confidential",
         }
-        items = [element("li", element("strong", f"{key}: "), value) for key, value in facts.items()]
+        items = [
+            element("li", element("strong", f"{key}: "), value) for key, value in facts.items()
+        ]
         if len(assessed) > 1:
             parts.append(element("h3", data.names[name != data.given]))
         parts.append(element("ul", *items))

@@ -206,7 +206,10 @@ def distance_section(assessment: Assessment, rows: Rows) -> Markup:
             cells = (f"{len(values):,}", f"{far:,}", f"{by_chance:.1f}", f"{max(values):.1f}")
             made.append((words, cells))
     farthest = sorted(distances, key=lambda found: -abs(found[2]))[:_FARTHEST_SHOWN]
-    items = [element("li", _described(assessment.census, name, row, distance)) for name, row, distance in farthest]
+    items = [
+        element("li", _described(assessment.census, name, row, distance))
+        for name, row, distance in farthest
+    ]
     headings = ("Statistic", "compared", "beyond 3", "by chance", "farthest")
     return joined(
         [

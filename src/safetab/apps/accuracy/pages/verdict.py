@@ -46,7 +46,9 @@ def margin_shares(assessment: Assessment, rows: Rows) -> MarginShares:
                 continue
             if sort == "total" and row["numbers"] >= LEAST_NUMBERS:
                 intervals.append(row)
-                short += _if_short(f"{name}, intervals of published totals", row, _INTERVAL, "numbers")
+                short += _if_short(
+                    f"{name}, intervals of published totals", row, _INTERVAL, "numbers"
+                )
             if row["draws"] >= LEAST_NUMBERS:
                 draws.append(row)
                 short += _if_short(f"{name}, noise of {sort}s", row, _ALL_DRAWS, "draws")
@@ -61,7 +63,9 @@ def _if_short(what: str, row: Row, column: str, count: str) -> list[str]:
 def margins_line(seen: MarginShares) -> Markup:
     """Whether margins hold, with the shares that were seen."""
     if seen.hold is None:
-        return verdict_line("Margins hold: not shown.", "Too few numbers were seen; make more runs.")
+        return verdict_line(
+            "Margins hold: not shown.", "Too few numbers were seen; make more runs."
+        )
     if not seen.hold:
         words = f"Below 95% by more than chance explains: {'; '.join(seen.short)}."
         return verdict_line("Margins hold: no.", words, is_bad=True)
@@ -70,7 +74,11 @@ def margins_line(seen: MarginShares) -> Markup:
         share, low, high = _shares(seen.intervals, _INTERVAL, "numbers")
         shares.append(f"{share} of published totals have the truth in their 95% interval")
         enough = f"By level, where at least {LEAST_NUMBERS:,} were seen"
-        levels = f" {enough}: {low} to {high}, nowhere below 95% by more than chance explains." if low != high else ""
+        levels = (
+            f" {enough}: {low} to {high}, nowhere below 95% by more than chance explains."
+            if low != high
+            else ""
+        )
     if seen.draws:
         shares.append(
             f"{_shares(seen.draws, _ALL_DRAWS, 'draws')[0]} of all draws of noise are within their 95% margin"
@@ -86,24 +94,46 @@ def _shares(rows: Rows, column: str, count: str) -> tuple[str, str, str]:
     return share(whole), share(min(shares)), share(max(shares))
 
 
-def lines(assessment: Assessment, rows: Rows, what: str, released: str, seen: MarginShares) -> Markup:
+def lines(
+    assessment: Assessment, rows: Rows, what: str, released: str, seen: MarginShares
+) -> Markup:
     """The five lines of the page, given what it is and whether it may be released."""
     config, record = assessment.plan.config, assessment.product.record
     loss = loss_words(config.privacy_definition, assessment.plan.loss.unbounded, record.protected)
     cost = f"A privacy loss of at most {loss}. This page itself has no privacy protection."
-    return five_lines(what, released, _errors(assessment, rows), cost, _to_check(assessment, rows, seen), leads=_LEADS)
+    return five_lines(
+        what,
+        released,
+        _errors(assessment, rows),
+        cost,
+        _to_check(assessment, rows, seen),
+        leads=_LEADS,
+    )
 
 
 def _errors(assessment: Assessment, rows: Rows) -> Markup:
     """How far totals are off on average, in the best and in the worst level."""
-    found = [(parts.found(rows, level, measured), name) for level, measured, name in parts.measured_levels(assessment)]
-    errors = [(row["mean_absolute_error"], name) for row, name in found if row is not None and row["numbers"]]
+    found = [
+        (parts.found(rows, level, measured), name)
+        for level, measured, name in parts.measured_levels(assessment)
+    ]
+    errors = [
+        (row["mean_absolute_error"], name)
+        for row, name in found
+        if row is not None and row["numbers"]
+    ]
     if not errors:
         return joined(["No total was published in any run."])
     (least, near), (most, far) = min(errors), max(errors)
     unit = assessment.product.record.nouns
     words = f"On average a published total is off by {number(least)} {unit} at the best level ({near}) and by"
-    return joined([f"{words} {number(most)} at the worst ({far}). See ", link("levels", "level by level"), "."])
+    return joined(
+        [
+            f"{words} {number(most)} at the worst ({far}). See ",
+            link("levels", "level by level"),
+            ".",
+        ]
+    )
 
 
 def _to_check(assessment: Assessment, rows: Rows, seen: MarginShares) -> Markup:
@@ -111,7 +141,10 @@ def _to_check(assessment: Assessment, rows: Rows, seen: MarginShares) -> Markup:
     points: list[list[str]] = []
     if not seen.hold:
         points.append(["The margins: ", link("coverage", "do the margins and intervals hold?")])
-    levels = [(level.theories[measured], name) for level, measured, name in parts.measured_levels(assessment)]
+    levels = [
+        (level.theories[measured], name)
+        for level, measured, name in parts.measured_levels(assessment)
+    ]
     failing = [name for theory, name in levels if theory.margin_fails_up_to is not None]
     if failing:
         count = f"{len(failing)} {'level' if len(failing) == 1 else 'levels'}"
@@ -119,9 +152,7 @@ def _to_check(assessment: Assessment, rows: Rows, seen: MarginShares) -> Markup:
         points.append([words, link("coverage", "for which groups")])
     beyond, expected, compared = beyond_three(rows)
     if compared:
-        words = (
-            f"{beyond:,} of {compared:,} comparisons are beyond 3 standard errors; about {expected:.0f} are by chance: "
-        )
+        words = f"{beyond:,} of {compared:,} comparisons are beyond 3 standard errors; about {expected:.0f} are by chance: "
         points.append([words, link("theory", "distance from theory")])
     if not points:
         return joined(["Nothing stands out."])

@@ -64,7 +64,9 @@ def level_names() -> list[_LevelName]:
 
 def _budget_key(family: str, level: _LevelName) -> str:
     label, iterations = level
-    families = {name: keys for of_product in _FAMILIES.values() for name, keys in of_product.items()}
+    families = {
+        name: keys for of_product in _FAMILIES.values() for name, keys in of_product.items()
+    }
     geographies = _KEYS_OF_PASS["us"] | _KEYS_OF_PASS["pr"]
     return f"{families[family][0]}_level_{iterations}_{geographies[label]}"
 
@@ -102,7 +104,8 @@ def own_settings(product: str) -> dict[str, Any]:
             factor = own_factor(position, len(families) * len(levels))
             settings[_budget_key(family, level)] = round(_USUAL_BUDGET[level[1]] * float(factor), 6)
         settings[thresholds_key] = {
-            _threshold_key(level): _own_thresholds(family, position) for position, level in enumerate(levels)
+            _threshold_key(level): _own_thresholds(family, position)
+            for position, level in enumerate(levels)
         }
     return settings
 
@@ -139,7 +142,9 @@ def thresholds_reached(reached: int, number: int) -> list[int]:
     return [0 if place < reached else _NEVER_REACHED for place in range(number)]
 
 
-def config_of_one_level(product: str, geography: str, budgets: Mapping[str, float], **changes: Any) -> dict[str, Any]:
+def config_of_one_level(
+    product: str, geography: str, budgets: Mapping[str, float], **changes: Any
+) -> dict[str, Any]:
     """A configuration that tabulates only Detailed groups of one geography level.
 
     `budgets` are by table family. Nothing is suppressed unless `changes` say so.
@@ -181,7 +186,11 @@ class _PlainConfig:
 
     def budget_of_pass(self, which: str) -> Fraction:
         """The sum of the budgets of a pass."""
-        budgets = [level.budget for (_, label, _), level in self.levels.items() if label in self.passes[which]]
+        budgets = [
+            level.budget
+            for (_, label, _), level in self.levels.items()
+            if label in self.passes[which]
+        ]
         return sum(budgets, Fraction(0))
 
 
@@ -191,7 +200,9 @@ def plain_config(parameters: Path) -> _PlainConfig:
         return _plain_choices(specified_keys(parameters))
     keys = json.loads((parameters / "config.json").read_text(), parse_float=Fraction)
     product = "SafeTab-P" if _STAGE_1_FRACTION in keys else "SafeTab-H"
-    running = {label for which in _KEYS_OF_PASS if keys[f"run_{which}"] for label in _KEYS_OF_PASS[which]}
+    running = {
+        label for which in _KEYS_OF_PASS if keys[f"run_{which}"] for label in _KEYS_OF_PASS[which]
+    }
     levels = {}
     for family, (_, thresholds_key) in _FAMILIES[product].items():
         for level in level_names():
@@ -221,9 +232,13 @@ def _plain_choices(keys: Mapping[str, Any]) -> _PlainConfig:
     suppress = privacy.get("suppress", {"chance": 0, "areas": []})
     levels = {}
     for each in privacy["levels"]:
-        for family, label, group in crossed(*(listed(each[name]) for name in ("tables", "areas", "groups"))):
+        for family, label, group in crossed(
+            *(listed(each[name]) for name in ("tables", "areas", "groups"))
+        ):
             is_suppressed = kind_of[label] in suppress["areas"]
-            choice = PlainLevel(Fraction(each["budget"]), tuple(each.get("thresholds", ())), is_suppressed)
+            choice = PlainLevel(
+                Fraction(each["budget"]), tuple(each.get("thresholds", ())), is_suppressed
+            )
             levels[family, label, numbers[group]] = choice
     passes = {each["name"]: tuple(each["levels"].values()) for each in areas["passes"]}
     chance = Fraction(suppress["chance"])
@@ -259,8 +274,14 @@ def _faults_of_settings(plan: RunPlan, plain: _PlainConfig) -> Iterator[str]:
     else:
         pairs |= {
             "max_race_codes": (config.most_answers, plain.keys["max_race_codes"]),
-            "state_filter_us": (frozenset(config.parts_of(US_PASS)), frozenset(plain.keys["state_filter_us"])),
-            "allow_negative_counts": (config.allow_negative_counts, plain.keys["allow_negative_counts"]),
+            "state_filter_us": (
+                frozenset(config.parts_of(US_PASS)),
+                frozenset(plain.keys["state_filter_us"]),
+            ),
+            "allow_negative_counts": (
+                config.allow_negative_counts,
+                plain.keys["allow_negative_counts"],
+            ),
             "reader": (config.reader.value, plain.keys["reader"]),
         }
     for name, (used, said) in pairs.items():
@@ -271,7 +292,11 @@ def _faults_of_settings(plan: RunPlan, plain: _PlainConfig) -> Iterator[str]:
 def _faults_of_levels(plan: RunPlan, plain: _PlainConfig) -> Iterator[str]:
     """Say at which levels the program plans other budgets, thresholds or shares than are written."""
     planned = {
-        (level.family.name, level.level.geography.label, level.level.iterations.number): level.design
+        (
+            level.family.name,
+            level.level.geography.label,
+            level.level.iterations.number,
+        ): level.design
         for level in plan.levels
     }
     written = {name: level for name, level in plain.levels.items() if level.budget}

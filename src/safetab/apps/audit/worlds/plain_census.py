@@ -51,7 +51,9 @@ class PlainCensus:
         rows = (dict(zip(columns, line.split(records["separator"]), strict=True)) for line in lines)
         self.measures_every_group = self._keys["privacy"]["selector"] == "none"
         where = records["where"]
-        self._rows = [row for row in rows if all(row[column] in listed(where[column]) for column in where)]
+        self._rows = [
+            row for row in rows if all(row[column] in listed(where[column]) for column in where)
+        ]
 
     def _table(self, name: str) -> list[_Row]:
         with (self._parameters / name).open(newline="") as file:
@@ -80,11 +82,21 @@ class PlainCensus:
 
     def groups_at(self, label: str, name: str) -> dict[str, _Group]:
         """The groups of a level that are tabulated for the areas of a label."""
-        kinds = {kind for each in self._keys["areas"]["passes"] for kind, its in each["levels"].items() if its == label}
+        kinds = {
+            kind
+            for each in self._keys["areas"]["passes"]
+            for kind, its in each["levels"].items()
+            if its == label
+        }
         found = self.groups(name)
-        areas = {which: set(listed(its["areas"])) for which, its in self._keys["groups"].get("lists", {}).items()}
+        areas = {
+            which: set(listed(its["areas"]))
+            for which, its in self._keys["groups"].get("lists", {}).items()
+        }
         return {
-            code: group for code, group in found.items() if not group.on_list or areas[group.on_list] & {"all", *kinds}
+            code: group
+            for code, group in found.items()
+            if not group.on_list or areas[group.on_list] & {"all", *kinds}
         }
 
     def lone_groups(self, name: str) -> set[str]:
@@ -124,13 +136,19 @@ class PlainCensus:
         keys = self._keys["classifications"][classification]
         is_code = re.compile(keys.get("pattern", ".*")).fullmatch
         rows = self._table(keys["file"])
-        return [row for row in rows if is_code(row["code"]) and row["code"] not in keys.get("residual", [])]
+        return [
+            row
+            for row in rows
+            if is_code(row["code"]) and row["code"] not in keys.get("residual", [])
+        ]
 
     def universe(self, level: LevelPlan) -> set[tuple[str, str]]:
         """Every entity with every group of a level."""
         label, name = level.level.geography.label, level.level.iterations.name
         ids = {self.entity(label, area) for area in self._areas.values()}
-        return {(text, code) for text in ids if text is not None for code in self.groups_at(label, name)}
+        return {
+            (text, code) for text in ids if text is not None for code in self.groups_at(label, name)
+        }
 
     @cached_property
     def _records(self) -> list[_Record]:
@@ -138,7 +156,10 @@ class PlainCensus:
         return [
             (
                 self._areas.get(row[key]) or self._areas[other],
-                {name: self._value(field, row[field["name"]]) for name, field in self._fields.items()},
+                {
+                    name: self._value(field, row[field["name"]])
+                    for name, field in self._fields.items()
+                },
                 {name: self._codes(name, row) for name in self._keys["classifications"]},
             )
             for row in self._rows
@@ -148,7 +169,10 @@ class PlainCensus:
         """The value of a field; what is no value is the field's other value."""
         if field["type"] == "integer":
             limits = field["constraints"]
-            is_number = re.fullmatch("[+-]?[0-9]+", text) and limits["minimum"] <= int(text) <= limits["maximum"]
+            is_number = (
+                re.fullmatch("[+-]?[0-9]+", text)
+                and limits["minimum"] <= int(text) <= limits["maximum"]
+            )
             return int(text) if is_number else field["other"]
         values = [category["value"] for category in field.get("categories", [])]
         return field["other"] if values and text not in values else text
@@ -158,7 +182,11 @@ class PlainCensus:
         keys = self._keys["classifications"][classification]
         used = self._keys["privacy"]["use"].get(classification)
         texts = [row[column] for column in keys["columns"][:used]]
-        answers = {text[: keys.get("first")] for text in texts if text not in self._keys["records"]["missing"]}
+        answers = {
+            text[: keys.get("first")]
+            for text in texts
+            if text not in self._keys["records"]["missing"]
+        }
         return frozenset(answers - set(keys.get("residual", [])))
 
     def counts(self, level: LevelPlan, shape_label: str) -> _Cells:
@@ -181,14 +209,20 @@ class PlainCensus:
         parts: list[Sequence[Any]] = []
         for name in shape.get("by", []):
             starts = shape.get("breaks", {}).get(name)
-            parts.append(starts or [category["value"] for category in self._fields[name]["categories"]])
+            parts.append(
+                starts or [category["value"] for category in self._fields[name]["categories"]]
+            )
         cells = list(crossed(*parts))
 
         def cell_of(values: Mapping[str, Any]) -> int:
             inside = []
             for name, part in zip(shape.get("by", []), parts, strict=True):
                 is_range = isinstance(part[0], int)
-                inside.append(max(start for start in part if start <= values[name]) if is_range else values[name])
+                inside.append(
+                    max(start for start in part if start <= values[name])
+                    if is_range
+                    else values[name]
+                )
             return cells.index(tuple(inside))
 
         return cell_of
@@ -209,16 +243,22 @@ def counted_check(run: AuditedRun) -> Verdict:
             if event.measured != (level.family, level.level):
                 continue
             asked = {
-                (*names[index], cell): int(count) for index, cells in found.items() for cell, count in enumerate(cells)
+                (*names[index], cell): int(count)
+                for index, cells in found.items()
+                for cell, count in enumerate(cells)
             }
             compared += len(asked)
             wrong = _wrong_counts(plain, level, (event, shape), asked)
             if wrong:
                 faults.append(f"{level.level}, {shape.words}: {wrong} counts are wrong")
-    return verdict(COUNTED, faults, f"{compared:,} counts, read from the texts again", could_find=compared > 0)
+    return verdict(
+        COUNTED, faults, f"{compared:,} counts, read from the texts again", could_find=compared > 0
+    )
 
 
-def _wrong_counts(plain: PlainCensus, level: LevelPlan, question: Question, asked: Mapping[_Key, int]) -> int:
+def _wrong_counts(
+    plain: PlainCensus, level: LevelPlan, question: Question, asked: Mapping[_Key, int]
+) -> int:
     """How many counts of a question are wrong, are missing, or are of groups that this stage does not measure."""
     event, shape = question
     lone = plain.lone_groups(level.level.iterations.name)
@@ -226,6 +266,10 @@ def _wrong_counts(plain: PlainCensus, level: LevelPlan, question: Question, aske
     counts = plain.counts(level, shape.label)
     expected = _Cells({key: count for key, count in counts.items() if (key[1] in lone) == is_lone})
     wrong = [key for key in asked if asked[key] != expected[key] or (key[1] in lone) != is_lone]
-    is_whole = shape is level.family.finest if plain.measures_every_group else event.stage is not Stage.STAGE_2
+    is_whole = (
+        shape is level.family.finest
+        if plain.measures_every_group
+        else event.stage is not Stage.STAGE_2
+    )
     missed = [key for key in expected if key not in asked] if is_whole else []
     return len(wrong) + len(missed)

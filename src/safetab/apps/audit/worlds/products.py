@@ -22,7 +22,12 @@ from safetab.apps.audit.audited_product import (
     Records,
 )
 from safetab.apps.audit.worlds import public_files as files
-from safetab.apps.audit.worlds.configuration import GAMMA, config_of_one_level, thresholds_of_noise_world, usual_config
+from safetab.apps.audit.worlds.configuration import (
+    GAMMA,
+    config_of_one_level,
+    thresholds_of_noise_world,
+    usual_config,
+)
 from safetab.model.census.groups import GroupLevel
 from safetab.model.privacy_definition import PrivacyDefinition
 from safetab.model.products.all_products import as_shipped
@@ -120,7 +125,9 @@ def _households() -> _MadeUp:
         Neighbour("eight codes and an ethnicity", (*population, fills)),
         Neighbour("alone, without rent", (*population, rents_nothing)),
         Neighbour("another tenure", (replace(first, tenure=_WITHOUT_RENT), *rest), is_changed=True),
-        Neighbour("another household type", (replace(first, kind=_LIVING_ALONE), *rest), is_changed=True),
+        Neighbour(
+            "another household type", (replace(first, kind=_LIVING_ALONE), *rest), is_changed=True
+        ),
         Neighbour("a household of Puerto Rico", (*population, puerto_rican)),
         Neighbour("a householder with other codes", (*rest, other_codes), has_other_codes=True),
         Neighbour("a TotalOnly householder", (*population, _Household(*_TOTAL_ONLY))),
@@ -153,7 +160,9 @@ _ONE = dict.fromkeys(US.group_levels, 1)
 _ONE_CODE_GEOMETRIC = {"privacy_defn": "puredp", "max_race_codes": 1}
 
 
-def _write_usual(product: Product, folder: Path, records: Records, changes: Mapping[str, Any]) -> AuditWorld:
+def _write_usual(
+    product: Product, folder: Path, records: Records, changes: Mapping[str, Any]
+) -> AuditWorld:
     """Write a world of these records."""
     return files.write_world(product, folder, records, usual_config(product.name, **changes))
 
@@ -190,15 +199,24 @@ def _write_noisy(
 _Noise = tuple[str, files.WorldLists, Mapping[str, Any], Mapping[GroupLevel, int]]
 """A name, lists, changes to the configuration, and the stability of each level of groups."""
 _GAUSSIAN: _Noise = ("Gaussian, stability 9 and 3", files.NOISE_LISTS, {}, _NINE_AND_THREE)
-_GEOMETRIC: _Noise = ("geometric, stability 1", files.NOISE_LISTS_OF_ONE_RACE, _ONE_CODE_GEOMETRIC, _ONE)
+_GEOMETRIC: _Noise = (
+    "geometric, stability 1",
+    files.NOISE_LISTS_OF_ONE_RACE,
+    _ONE_CODE_GEOMETRIC,
+    _ONE,
+)
 
 
-def _noise_world(product: Product, noise: _Noise, total_only_races: int = 0, tracts: int = files.TRACTS) -> NoiseWorld:
+def _noise_world(
+    product: Product, noise: _Noise, total_only_races: int = 0, tracts: int = files.TRACTS
+) -> NoiseWorld:
     """A world with this noise; every group of households has a published total."""
     name, lists, changes, stability = noise
     lists = replace(lists, more_total_only_races=total_only_races)
     which = "" if product is SAFETAB_P else "households, "
-    return NoiseWorld(f"{which}{name}", partial(_write_noisy, product, lists, changes, tracts), stability)
+    return NoiseWorld(
+        f"{which}{name}", partial(_write_noisy, product, lists, changes, tracts), stability
+    )
 
 
 gaussian_persons = partial(_noise_world, SAFETAB_P, _GAUSSIAN, 260)
@@ -206,13 +224,20 @@ gaussian_households = partial(_noise_world, SAFETAB_H, _GAUSSIAN, 0)
 
 
 def _floor_world(
-    product: Product, name: str, share: Fraction, shares: Mapping[str, float], geography: str = "TRACT", **changes: Any
+    product: Product,
+    name: str,
+    share: Fraction,
+    shares: Mapping[str, float],
+    geography: str = "TRACT",
+    **changes: Any,
 ) -> FloorWorld:
     """A world at the floor; `shares` are what each table family gets of the budget."""
 
     def write(folder: Path, budget: float, definition: str) -> AuditWorld:
         budgets = {family: budget * of_family for family, of_family in shares.items()}
-        config = config_of_one_level(product.name, geography, budgets, privacy_defn=definition, **changes)
+        config = config_of_one_level(
+            product.name, geography, budgets, privacy_defn=definition, **changes
+        )
         return files.write_world(product, folder, _MADE_UP[product].population, config)
 
     return FloorWorld(name, 9, share, write)
@@ -244,7 +269,11 @@ _BOTH_FAMILIES = {"household type": Fraction(2, 5), "tenure": Fraction(3, 5)}
 
 
 def _write_loss(
-    setting: _Setting, budgets: Mapping[str, float], changes: Mapping[str, Any], entities: int, folder: Path
+    setting: _Setting,
+    budgets: Mapping[str, float],
+    changes: Mapping[str, Any],
+    entities: int,
+    folder: Path,
 ) -> AuditWorld:
     """Write a world with this number of tracts, or of states for TotalOnly groups.
 
@@ -255,7 +284,9 @@ def _write_loss(
     # no product can be sent to another process, and these arguments are
     product = SAFETAB_P if isinstance(record, _Person) else SAFETAB_H
     geography = "TRACT"
-    blocks = [f"01|{1 + tract // 5000:03d}|{100 + tract % 5000:06d}|1000" for tract in range(entities)]
+    blocks = [
+        f"01|{1 + tract // 5000:03d}|{100 + tract % 5000:06d}|1000" for tract in range(entities)
+    ]
     if lists.all_total_only:
         geography = "STATE"
         blocks = [f"{state}|001|000100|1000" for state in _STATES[:entities]]
@@ -269,7 +300,13 @@ def _write_loss(
 
 
 def _loss_world(
-    name: str, setting: _Setting, shares: Mapping[str, Fraction], budget: int, runs: int, entities: int, **changes: Any
+    name: str,
+    setting: _Setting,
+    shares: Mapping[str, Fraction],
+    budget: int,
+    runs: int,
+    entities: int,
+    **changes: Any,
 ) -> LossWorld:
     """The loss world of a setting, in which each table family has its share of the budget."""
     record, lists = setting
@@ -277,7 +314,9 @@ def _loss_world(
     budgets = {family: float(budget * share) for family, share in shares.items()}
     return LossWorld(
         name=name,
-        definition=PrivacyDefinition.PURE_DP if "privacy_defn" in changes else PrivacyDefinition.ZCDP,
+        definition=PrivacyDefinition.PURE_DP
+        if "privacy_defn" in changes
+        else PrivacyDefinition.ZCDP,
         stability=len(record.races) + lists.has_ethnicities,
         budget=Fraction(budget),
         fractions=(GAMMA, 1 - GAMMA) if has_stage_1 else tuple(shares.values()),
@@ -289,17 +328,33 @@ def _loss_world(
 
 
 _NINE_TOTALS: _Setting = (PERSONS.population[0], replace(_NINE_GROUPS, all_total_only=True))
-_WOMAN: _Setting = (_Person(files.CROWDED_BLOCK, files.EIGHT_RACES, files.ETHNICITIES[0], sex=2, age=21), _NINE_GROUPS)
+_WOMAN: _Setting = (
+    _Person(files.CROWDED_BLOCK, files.EIGHT_RACES, files.ETHNICITIES[0], sex=2, age=21),
+    _NINE_GROUPS,
+)
 _INFANT: _Setting = (_Person(files.CROWDED_BLOCK, files.EIGHT_RACES[:1], sex=2, age=0), _ONE_GROUP)
 _ONE_TOTAL: _Setting = (_INFANT[0], replace(_ONE_GROUP, all_total_only=True))
 _TABLES = {"thresholds_p": {key: [2, 5, 8] for key in usual_config(SAFETAB_P.name)["thresholds_p"]}}
 _SUPPRESSED = _TABLES | {"zero_suppression_chance": 0.6}
 NINE_TOTALS = _loss_world("9 totals, rho 2", _NINE_TOTALS, _PERSONS, 2, 6_000, 50)
-_BOTH_STAGES = _loss_world("9 groups, both stages, all tables, rho 2", _WOMAN, _PERSONS, 2, 75, 4_000, **_TABLES)
-NINE_GROUPS_SUPPRESSED = _loss_world("9 groups, suppression, rho 2", _WOMAN, _PERSONS, 2, 75, 4_000, **_SUPPRESSED)
-ONE_GROUP = _loss_world("1 group, both stages, all tables, rho 1", _INFANT, _PERSONS, 1, 25, 20_000, **_TABLES)
+_BOTH_STAGES = _loss_world(
+    "9 groups, both stages, all tables, rho 2", _WOMAN, _PERSONS, 2, 75, 4_000, **_TABLES
+)
+NINE_GROUPS_SUPPRESSED = _loss_world(
+    "9 groups, suppression, rho 2", _WOMAN, _PERSONS, 2, 75, 4_000, **_SUPPRESSED
+)
+ONE_GROUP = _loss_world(
+    "1 group, both stages, all tables, rho 1", _INFANT, _PERSONS, 1, 25, 20_000, **_TABLES
+)
 NINE_GROUPS_GEOMETRIC = _loss_world(
-    "9 groups, both stages, all tables, epsilon 4", _WOMAN, _PERSONS, 4, 100, 4_000, **_TABLES, **_PURE
+    "9 groups, both stages, all tables, epsilon 4",
+    _WOMAN,
+    _PERSONS,
+    4,
+    100,
+    4_000,
+    **_TABLES,
+    **_PURE,
 )
 PERSON_LOSS_WORLDS = (
     NINE_TOTALS,
@@ -310,21 +365,40 @@ PERSON_LOSS_WORLDS = (
     ONE_GROUP,
     _loss_world("9 totals, epsilon 4", _NINE_TOTALS, _PERSONS, 4, 10_000, 50, **_PURE),
     NINE_GROUPS_GEOMETRIC,
-    _loss_world("9 groups, suppression, epsilon 4", _WOMAN, _PERSONS, 4, 75, 4_000, **_SUPPRESSED, **_PURE),
-    _loss_world("1 group, both stages, all tables, epsilon 2", _INFANT, _PERSONS, 2, 25, 20_000, **_TABLES, **_PURE),
+    _loss_world(
+        "9 groups, suppression, epsilon 4", _WOMAN, _PERSONS, 4, 75, 4_000, **_SUPPRESSED, **_PURE
+    ),
+    _loss_world(
+        "1 group, both stages, all tables, epsilon 2",
+        _INFANT,
+        _PERSONS,
+        2,
+        25,
+        20_000,
+        **_TABLES,
+        **_PURE,
+    ),
 )
 
 _FILLS: _Setting = (HOUSEHOLDS.population[0], _NINE_GROUPS)
-_ALONE = _Household(files.CROWDED_BLOCK, files.EIGHT_RACES[:1], kind=_LIVING_ALONE, tenure=_WITHOUT_RENT)
+_ALONE = _Household(
+    files.CROWDED_BLOCK, files.EIGHT_RACES[:1], kind=_LIVING_ALONE, tenure=_WITHOUT_RENT
+)
 _LONE: _Setting = (_ALONE, _ONE_GROUP)
-_TYPE_AND_TENURE = _loss_world("type and tenure of 9 groups, rho 2", _FILLS, _BOTH_FAMILIES, 2, 75, 4_000)
+_TYPE_AND_TENURE = _loss_world(
+    "type and tenure of 9 groups, rho 2", _FILLS, _BOTH_FAMILIES, 2, 75, 4_000
+)
 TENURE_OF_ONE_GROUP = _loss_world("tenure of 1 group, rho 1", _LONE, _TENURE, 1, 25, 20_000)
-_TENURE_GEOMETRIC = _loss_world("tenure of 1 group, epsilon 2", _LONE, _TENURE, 2, 25, 20_000, **_PURE)
+_TENURE_GEOMETRIC = _loss_world(
+    "tenure of 1 group, epsilon 2", _LONE, _TENURE, 2, 25, 20_000, **_PURE
+)
 HOUSEHOLD_LOSS_WORLDS = (
     _TYPE_AND_TENURE,
     _loss_world("type of 1 group, rho 1", _LONE, _TYPE, 1, 25, 20_000),
     TENURE_OF_ONE_GROUP,
-    _loss_world("type and tenure of 9 groups, epsilon 4", _FILLS, _BOTH_FAMILIES, 4, 100, 4_000, **_PURE),
+    _loss_world(
+        "type and tenure of 9 groups, epsilon 4", _FILLS, _BOTH_FAMILIES, 4, 100, 4_000, **_PURE
+    ),
     _loss_world("type of 1 group, epsilon 2", _LONE, _TYPE, 2, 25, 20_000, **_PURE),
     _TENURE_GEOMETRIC,
 )
@@ -342,7 +416,9 @@ def _audited(product: Product, budgets: Mapping[str, float], **own: Any) -> Audi
         population=made.population,
         several_more=made.several_more,
         neighbours=made.neighbours,
-        first_of_a_pass=Neighbour(f"the first {product.record.noun} of Puerto Rico", (*nobody, first)),
+        first_of_a_pass=Neighbour(
+            f"the first {product.record.noun} of Puerto Rico", (*nobody, first)
+        ),
         thousands=files.thousands(made.some_record),
         **own,
     )
@@ -352,7 +428,13 @@ AUDITED_PERSONS = _audited(
     SAFETAB_P,
     {"persons": 0.5},
     quick_neighbours=PERSONS.neighbours[1:2],
-    routes=(*_ROUTES, runs.CLAMPED, runs.GEOMETRIC, runs.NOTHING_SUPPRESSED, *runs.SPARK_IF_INSTALLED),
+    routes=(
+        *_ROUTES,
+        runs.CLAMPED,
+        runs.GEOMETRIC,
+        runs.NOTHING_SUPPRESSED,
+        *runs.SPARK_IF_INSTALLED,
+    ),
     quick_routes=(runs.CLAMPED,),
     times_lost=1,
     floor_worlds=(
@@ -376,7 +458,9 @@ AUDITED_HOUSEHOLDS = _audited(
     quick_routes=(runs.COTERMINOUS,),
     times_lost=2,
     floor_worlds=(  # the noise of the other family is four times as wide
-        _floor_world(SAFETAB_H, "household type", Fraction(1), {"household type": 1, "tenure": 0.25}),
+        _floor_world(
+            SAFETAB_H, "household type", Fraction(1), {"household type": 1, "tenure": 0.25}
+        ),
         _floor_world(SAFETAB_H, "tenure", Fraction(1), {"household type": 0.25, "tenure": 1}),
     ),
     noise_worlds=(gaussian_households(), _noise_world(SAFETAB_H, _GEOMETRIC)),

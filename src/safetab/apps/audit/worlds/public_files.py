@@ -124,7 +124,10 @@ def blocks_of_noise_world(tracts: int, lists: WorldLists) -> _Blocks:
     """All usual blocks, many tracts without records, and the blocks of crowds."""
     us = [f"44|009|{tract:06d}|1000" for tract in range(3100, 3100 + tracts)]
     pr = [f"72|033|{tract:06d}|1000" for tract in range(3100, 3100 + tracts // 2)]
-    crowded = {block: f"{30_000 + number}|{1000 + number}" for number, block in enumerate(_crowded_blocks(lists))}
+    crowded = {
+        block: f"{30_000 + number}|{1000 + number}"
+        for number, block in enumerate(_crowded_blocks(lists))
+    }
     return _BLOCKS | dict(tracts_alone([*us, *pr])) | crowded
 
 
@@ -133,7 +136,9 @@ def _crowded_blocks(lists: WorldLists) -> list[str]:
 
 
 def population(
-    fills_all_groups: _AnyRecord, kinds: Sequence[_AnyRecord], blocks: Sequence[str] = _INHABITED_BLOCKS
+    fills_all_groups: _AnyRecord,
+    kinds: Sequence[_AnyRecord],
+    blocks: Sequence[str] = _INHABITED_BLOCKS,
 ) -> tuple[_AnyRecord, ...]:
     """Four records that fill all groups, and one of each kind in every inhabited block."""
     others = [replace(kind, block=block) for block in blocks for kind in kinds]
@@ -167,7 +172,8 @@ def blocks_of_large_level() -> _Blocks:
 
 
 def thousands(
-    some_record: Callable[[random.Random, str], MadeUpRecord], blocks: Sequence[str] = _INHABITED_BLOCKS
+    some_record: Callable[[random.Random, str], MadeUpRecord],
+    blocks: Sequence[str] = _INHABITED_BLOCKS,
 ) -> tuple[Records, Records]:
     """Some records, and three times as many that include them, shuffled.
 
@@ -178,7 +184,9 @@ def thousands(
     return tuple(records[:_FEW]), tuple(dice.sample(records, len(records)))
 
 
-def _published_totals(lists: WorldLists, blocks: _Blocks, always: frozenset[str] | None) -> list[str]:
+def _published_totals(
+    lists: WorldLists, blocks: _Blocks, always: frozenset[str] | None
+) -> list[str]:
     """A total of each entity and iteration, of all sizes in turn; independent of the records.
 
     If `always` names some iterations, every fourth group of the others has no total.
@@ -235,7 +243,9 @@ def _iterations(lists: WorldLists) -> list[_Iteration]:
     ]
 
 
-def _groups(codes: Sequence[str], total_only: str, lists: WorldLists) -> list[tuple[int, str, Sequence[str]]]:
+def _groups(
+    codes: Sequence[str], total_only: str, lists: WorldLists
+) -> list[tuple[int, str, Sequence[str]]]:
     """Level, flags and codes: two regions, a Detailed group per code, one below state level."""
     groups: list[tuple[int, str, Sequence[str]]] = []
     groups += [(1, _COMMON, part) for part in (codes[:2], codes[2:]) if part]
@@ -255,7 +265,11 @@ def _write_lists(parameters: Path, lists: WorldLists) -> None:
     iterations = _iterations(lists)
     for kind, alone in (("race", "ALONE|"), ("ethnicity", "")):
         header = f"ITERATION_CODE|ITERATION_NAME|LEVEL|{alone}DETAILED_ONLY|COARSE_ONLY"
-        rows = (f"{each.code}|{kind} {each.code}|{each.columns}" for each in iterations if each.kind == kind)
+        rows = (
+            f"{each.code}|{kind} {each.code}|{each.columns}"
+            for each in iterations
+            if each.kind == kind
+        )
         write_lines(parameters / f"{kind}-characteristic-iterations.txt", header, rows)
     pairs = [f"{each.code}|{code}" for each in iterations for code in each.codes]
     path = parameters / "race-and-ethnicity-code-to-iteration.txt"

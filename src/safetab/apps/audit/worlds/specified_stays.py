@@ -41,7 +41,15 @@ from safetab.model.specification.reading import read_specification
 
 _FILES = Path(__file__).parent / "stays"
 _MOST_STAYS = 2  # of a guest
-_COLUMNS = ("GUEST", "CELL", "COUNTED", "AGE", "MOOD", *(f"L{place}" for place in range(1, 9)), "MOTHER")
+_COLUMNS = (
+    "GUEST",
+    "CELL",
+    "COUNTED",
+    "AGE",
+    "MOOD",
+    *(f"L{place}" for place in range(1, 9)),
+    "MOTHER",
+)
 _LANGUAGES = (*(f"{family}0{number}" for family in "abcd" for number in (1, 2, 3)), "e01")
 _EIGHT_LANGUAGES = ("a01.1", "b01", "c01.22", "d01", "a02", "b02", "c02", "d02")
 """They are in all four families; the first six, which count, are in six groups of languages."""
@@ -62,7 +70,15 @@ _CELLS: _Cells = {
 }
 _TABLES = ("mood and age", "age")
 _NORTH_CELL = "north cell"
-_LABELS = ("north", "north district", "north town", _NORTH_CELL, "south district", "south town", "south cell")
+_LABELS = (
+    "north",
+    "north district",
+    "north town",
+    _NORTH_CELL,
+    "south district",
+    "south town",
+    "south cell",
+)
 _GROUPS = {"family": 4, "language": 6, "mother": 2}
 """The stability of each level of groups: a mother tongue is in a group of any and in one of only."""
 _USUAL_BUDGET = Fraction(1, 4)  # noise of about 3, times the stability
@@ -92,7 +108,9 @@ class _Stay(MadeUpRecord):
     def row(self) -> str:
         """The stay's line in the file of stays."""
         languages = (*self.races, *[""] * (8 - len(self.races)))
-        return ";".join((self.guest, self.block, self.counted, self.age, self.mood, *languages, self.ethnicity))
+        return ";".join(
+            (self.guest, self.block, self.counted, self.age, self.mood, *languages, self.ethnicity)
+        )
 
 
 def _usual_choices() -> dict[tuple[str, str, str], tuple[Fraction, list[int]]]:
@@ -101,9 +119,14 @@ def _usual_choices() -> dict[tuple[str, str, str], tuple[Fraction, list[int]]]:
     choices = {}
     for position, (tables, label, groups) in enumerate(triples):
         factor = own_factor(position, len(triples))
-        thresholds = [4 + position % 4, 9 + position % 7] if tables == _TABLES[0] else [4 + position]
+        thresholds = (
+            [4 + position % 4, 9 + position % 7] if tables == _TABLES[0] else [4 + position]
+        )
         if (tables, groups) != ("age", "mother"):
-            choices[tables, label, groups] = (round(_USUAL_BUDGET * _GROUPS[groups] * factor, 6), thresholds)
+            choices[tables, label, groups] = (
+                round(_USUAL_BUDGET * _GROUPS[groups] * factor, 6),
+                thresholds,
+            )
     return choices
 
 
@@ -132,14 +155,29 @@ def _write(
     if settings.pop(_LISTED):
         _put_groups_on_lists(world.parameters)
     selects = settings["selector"] != "none"
-    text = ["use = { spoken = 6 }", *(f"{key} = {json.dumps(value)}" for key, value in settings.items() if value)]
+    text = [
+        "use = { spoken = 6 }",
+        *(f"{key} = {json.dumps(value)}" for key, value in settings.items() if value),
+    ]
     text += [f'suppress = {{ chance = {chance}, areas = ["cell"] }}'] if chance else []
     for (tables, label, groups), (budget, thresholds) in choices.items():
-        text += ["[[privacy.levels]]", f'tables = "{tables}"', f'areas = "{label}"', f'groups = "{groups}"']
+        text += [
+            "[[privacy.levels]]",
+            f'tables = "{tables}"',
+            f'areas = "{label}"',
+            f'groups = "{groups}"',
+        ]
         text += [f"budget = {float(budget)}", *([f"thresholds = {thresholds}"] if selects else [])]
-    rows = (row if row[0] != ";" else f"g{number}{row}" for number, row in enumerate(stay.row for stay in stays))
+    rows = (
+        row if row[0] != ";" else f"g{number}{row}"
+        for number, row in enumerate(stay.row for stay in stays)
+    )
     files.write_lines(world.parameters / "privacy.toml", "[privacy]", text)
-    files.write_lines(world.areas, "CELL,SIDE,DISTRICT,TOWN", (f"{cell},{inside}" for cell, inside in cells.items()))
+    files.write_lines(
+        world.areas,
+        "CELL,SIDE,DISTRICT,TOWN",
+        (f"{cell},{inside}" for cell, inside in cells.items()),
+    )
     files.write_lines(world.data / "stays.txt", ";".join(_COLUMNS), rows)
     (world.data / SYNTHETIC_MARKER).write_text("These guests do not exist.\n")
     return world
@@ -154,7 +192,11 @@ def _put_groups_on_lists(parameters: Path) -> None:
 
 
 def _write_one_level(
-    folder: Path, stays: Iterable[_Stay], budget: float, changes: Mapping[str, Any], cells: _Cells = _CELLS
+    folder: Path,
+    stays: Iterable[_Stay],
+    budget: float,
+    changes: Mapping[str, Any],
+    cells: _Cells = _CELLS,
 ) -> AuditWorld:
     """Write a world of one side that tabulates the languages of cells alone."""
     choices = {(_TABLES[0], _NORTH_CELL, "language"): (Fraction(budget), [2, 5])}
@@ -182,13 +224,19 @@ def _write_noisy(changes: Mapping[str, Any], times: int, folder: Path) -> AuditW
             stays += [crowd] * _CROWDS[(number + place) % len(_CROWDS)]
     choices = {}
     for (tables, label, groups), (budget, thresholds) in _usual_choices().items():
-        limits = thresholds_reached(_REACHED[label], len(thresholds)) if label in _REACHED else thresholds
+        limits = (
+            thresholds_reached(_REACHED[label], len(thresholds))
+            if label in _REACHED
+            else thresholds
+        )
         choices[tables, label, groups] = (times * budget, limits)
     return _write(folder, stays, {"suppress": 0, **changes}, choices, cells)
 
 
 def _noise_world(kind: str, changes: Mapping[str, Any], times: int) -> NoiseWorld:
-    stability = {GroupLevel(number, name): groups for number, (name, groups) in enumerate(_GROUPS.items())}
+    stability = {
+        GroupLevel(number, name): groups for number, (name, groups) in enumerate(_GROUPS.items())
+    }
     write = partial(_write_noisy, changes, times)
     return NoiseWorld(f"stays, {kind}, stability 4, 6 and 2", write, stability, _MOST_STAYS)
 
@@ -200,7 +248,9 @@ def _write_loss(changes: Mapping[str, Any], budget: int, entities: int, folder: 
     for number, cell in enumerate(cells):
         stay = replace(_FILLS_ALL_GROUPS, block=cell)
         stays += [stay] * 4 + [replace(stay, guest=f"of {cell}")] * (_MOST_STAYS * (number % 2))
-    return _write_one_level(folder, stays, budget, changes, _ELSEWHERE | dict.fromkeys(cells, "n,d1,t1"))
+    return _write_one_level(
+        folder, stays, budget, changes, _ELSEWHERE | dict.fromkeys(cells, "n,d1,t1")
+    )
 
 
 def _loss_world(name: str, budget: int, runs_: int, **changes: Any) -> LossWorld:
@@ -233,7 +283,9 @@ _FILLS_ALL_GROUPS = _Stay(_CROWDED, _EIGHT_LANGUAGES)
 _KINDS = (
     _Stay(_CROWDED, ("e01",), _MOTHERS[2], age="3"),
     _Stay(_CROWDED, ("zzz", "", "c03"), _MOTHERS[3], mood="s", age="?"),  # not stated, and a gap
-    _Stay(_CROWDED, ("d03", "d03.4"), _MOTHERS[1], mood="?", age="250"),  # values that count as others
+    _Stay(
+        _CROWDED, ("d03", "d03.4"), _MOTHERS[1], mood="?", age="250"
+    ),  # values that count as others
     _Stay(_CROWDED, ("a03",), counted="n"),
 )
 _INHABITED = [cell for cell in _CELLS if cell != _EMPTY] + [_UNKNOWN]
@@ -245,7 +297,9 @@ _SOUTHERNER = replace(_FILLS_ALL_GROUPS, block=_SOUTHERN, mood="s", age="65")
 _OF_ONE_GUEST = replace(_FILLS_ALL_GROUPS, guest="twice")
 _NOBODY_IN_THE_SOUTH = tuple(stay for stay in _POPULATION if not stay.block.startswith("2"))
 _NEIGHBOURS = (
-    Neighbour("two equal stays of a guest", (*_POPULATION, _OF_ONE_GUEST, _OF_ONE_GUEST), is_of_unit=True),
+    Neighbour(
+        "two equal stays of a guest", (*_POPULATION, _OF_ONE_GUEST, _OF_ONE_GUEST), is_of_unit=True
+    ),
     Neighbour(
         "two stays of a guest, north and south",
         (*_POPULATION, _OF_ONE_GUEST, replace(_SOUTHERNER, guest="twice")),
@@ -253,8 +307,13 @@ _NEIGHBOURS = (
     ),
     Neighbour("one stay more", (*_POPULATION, _IN_EMPTY_CELL)),
     Neighbour("one family alone", (*_POPULATION, _ONE_FAMILY)),
-    Neighbour("in an unknown cell", (*_POPULATION, replace(_FILLS_ALL_GROUPS, block=_UNKNOWN, counted="yes"))),
-    Neighbour("another mood and age", (replace(_FIRST, mood="s", age="84"), *_REST), is_changed=True),
+    Neighbour(
+        "in an unknown cell",
+        (*_POPULATION, replace(_FILLS_ALL_GROUPS, block=_UNKNOWN, counted="yes")),
+    ),
+    Neighbour(
+        "another mood and age", (replace(_FIRST, mood="s", age="84"), *_REST), is_changed=True
+    ),
     Neighbour("moved to the south", (*_REST, replace(_FIRST, block=_SOUTHERN))),
 )
 
@@ -269,7 +328,9 @@ _SPEC = read_specification(_FILES).require()
 _EVERY_GROUP = Route("every group in the finest table", changes=_NOT_CHOSEN)
 _ON_LISTS = Route("groups on lists", changes={_LISTED: True})
 LOSS_OF_A_GUEST = _loss_world("6 groups, both stages, all tables, rho 2", 2, 75)
-_GEOMETRIC_LOSS = _loss_world("6 groups, both stages, all tables, epsilon 4", 4, 100, definition="puredp")
+_GEOMETRIC_LOSS = _loss_world(
+    "6 groups, both stages, all tables, epsilon 4", 4, 100, definition="puredp"
+)
 _EVERY_LOSS = _loss_world("6 groups, all in the finest table, rho 2", 2, 75, **_NOT_CHOSEN)
 GAUSSIAN_STAYS = _noise_world("Gaussian", {}, 1)
 _EVERY_STAY = _noise_world("every group in the finest table", _NOT_CHOSEN, 1)
@@ -296,9 +357,18 @@ AUDITED_STAYS = AuditedProduct(
         _floor_world("stage 2", 1 - GAMMA),
         _floor_world("every group", Fraction(1), **_NOT_CHOSEN),
     ),
-    noise_worlds=(GAUSSIAN_STAYS, _noise_world("geometric", {"definition": "puredp"}, 10), _EVERY_STAY),
+    noise_worlds=(
+        GAUSSIAN_STAYS,
+        _noise_world("geometric", {"definition": "puredp"}, 10),
+        _EVERY_STAY,
+    ),
     quick_noise_worlds=(),
-    loss_worlds=(LOSS_OF_A_GUEST, _loss_world("suppression, rho 2", 2, 75, suppress=0.6), _GEOMETRIC_LOSS, _EVERY_LOSS),
+    loss_worlds=(
+        LOSS_OF_A_GUEST,
+        _loss_world("suppression, rho 2", 2, 75, suppress=0.6),
+        _GEOMETRIC_LOSS,
+        _EVERY_LOSS,
+    ),
     quick_loss_worlds=(LOSS_OF_A_GUEST,),
     cpu_seconds={"neighbours": 39, "routes": 34, "spending": 3, "noise": 27, "loss": 12},
     quick_cpu_seconds={"neighbours": 8, "routes": 0, "spending": 2, "noise": 0, "loss": 2},

@@ -46,7 +46,9 @@ def averaging(groups: SplitGroups, protection: Protection, seed: int) -> Mapping
     return {splits: float((answers.estimates(splits) == answers.truth).mean()) for splits in SPLITS}
 
 
-def averaging_example(groups: SplitGroups, protection: Protection, seed: int) -> WorkedExample | None:
+def averaging_example(
+    groups: SplitGroups, protection: Protection, seed: int
+) -> WorkedExample | None:
     """A group whose published total is wrong, and whose average is right; None if no group is like that."""
     answers = _Answers(groups, protection, seed)
     shown = answers.numbers[:, : 2 * _SPLITS_IN_EXAMPLE + 1]
@@ -57,7 +59,10 @@ def averaging_example(groups: SplitGroups, protection: Protection, seed: int) ->
         return None
     total, *parts = shown[right[0]].tolist()
     pairs = list(zip(parts[::2], parts[1::2], strict=True))
-    printed = [(f"split {place}: below and above", f"{a:,} and {b:,}") for place, (a, b) in enumerate(pairs, 1)]
+    printed = [
+        (f"split {place}: below and above", f"{a:,} and {b:,}")
+        for place, (a, b) in enumerate(pairs, 1)
+    ]
     published, truth = (("all", f"{total:,}"), *printed), f"{answers.truth[right[0]]:,}"
     sums = ", ".join(f"{low + high:,}" for low, high in pairs)
     steps = (
@@ -67,7 +72,9 @@ def averaging_example(groups: SplitGroups, protection: Protection, seed: int) ->
         f" Of all totals asked for, {is_right.mean():.0%} are wrong as published and right after averaging;"
         f" for {(before & ~after).mean():.0%} it is the reverse.",
     )
-    return WorkedExample("averaging", protection.spec, groups.names[right[0]], published, steps, truth)
+    return WorkedExample(
+        "averaging", protection.spec, groups.names[right[0]], published, steps, truth
+    )
 
 
 class _Answers:
@@ -76,15 +83,26 @@ class _Answers:
     def __init__(self, groups: SplitGroups, protection: Protection, seed: int) -> None:
         bits = np.random.default_rng([seed, 7])
         cuts = bits.permutation(np.arange(1, int(groups.ordered.max()) + 1))[: SPLITS[-1]]
-        counts, keys = (_parts(values, groups.ordered, cuts) for values in (groups.by_value, groups.keys))
+        counts, keys = (
+            _parts(values, groups.ordered, cuts) for values in (groups.by_value, groups.keys)
+        )
         self.splits, self.truth = len(cuts), counts[:, 0]
-        totals, everybody = (np.repeat(each, counts.shape[1]) for each in (self.truth, groups.area_people))
-        published = publish(protection, ExactTables(counts.ravel(), keys.ravel(), totals, everybody), bits)
+        totals, everybody = (
+            np.repeat(each, counts.shape[1]) for each in (self.truth, groups.area_people)
+        )
+        published = publish(
+            protection, ExactTables(counts.ravel(), keys.ravel(), totals, everybody), bits
+        )
         is_total = np.arange(counts.size) % counts.shape[1] == 0
-        known = Known(np.zeros_like(totals), 2 * totals + 10, totals / 2.0, is_total)  # far limits, which tell nothing
+        known = Known(
+            np.zeros_like(totals), 2 * totals + 10, totals / 2.0, is_total
+        )  # far limits, which tell nothing
         low, high = window_ends(windows_of(protection, published, known))
         self.numbers: Any = published.numbers.reshape(counts.shape)
-        self._least, self._most = low.reshape(counts.shape), np.minimum(high, _NO_LIMIT).reshape(counts.shape)
+        self._least, self._most = (
+            low.reshape(counts.shape),
+            np.minimum(high, _NO_LIMIT).reshape(counts.shape),
+        )
 
     def estimates(self, splits: int) -> Int64s:
         """The attacker's total of each group after some splits; -1 if he has none.
@@ -98,8 +116,12 @@ class _Answers:
         sums = self.numbers[:, below] + self.numbers[:, above]
         weights = sums.count(axis=1) + 2 * ~total.mask
         means = (sums.sum(axis=1).filled(0) + 2 * total.filled(0)) / np.maximum(weights, 1)
-        low = np.maximum(self._least[:, 0], (self._least[:, below] + self._least[:, above]).max(axis=1))
-        high = np.minimum(self._most[:, 0], (self._most[:, below] + self._most[:, above]).min(axis=1))
+        low = np.maximum(
+            self._least[:, 0], (self._least[:, below] + self._least[:, above]).max(axis=1)
+        )
+        high = np.minimum(
+            self._most[:, 0], (self._most[:, below] + self._most[:, above]).min(axis=1)
+        )
         nearest = np.clip(np.rint(means).astype(np.int64), low, np.maximum(low, high))
         return np.where((weights > 0) | (low == high), nearest, -1)
 
@@ -124,10 +146,14 @@ class _Slivers(NamedTuple):
 def differencing(area: AttackedArea, publication: Publication) -> tuple[int, int]:
     """How many slivers of groups have 1 to 9 people, and the people in those whose count follows."""
     found = [_slivers(*each) for each in zip(area.systems, publication.windows, strict=True)]
-    return sum(int(each.is_small.sum()) for each in found), sum(int(each.people[each.follows].sum()) for each in found)
+    return sum(int(each.is_small.sum()) for each in found), sum(
+        int(each.people[each.follows].sum()) for each in found
+    )
 
 
-def differencing_example(area: AttackedArea, publication: Publication, spec: str) -> WorkedExample | None:
+def differencing_example(
+    area: AttackedArea, publication: Publication, spec: str
+) -> WorkedExample | None:
     """A sliver of 1 or 2 people that is one area without others, all with known totals above 0; None if none is."""
     for system, windows in zip(area.systems, publication.windows, strict=True):
         found = _slivers(system, windows)
@@ -135,11 +161,16 @@ def differencing_example(area: AttackedArea, publication: Publication, spec: str
             for rows in _differences(found.holds, sliver):
                 if found.known[rows].all():
                     names = [area.areas[system.areas[system.totals[row]]].name for row in rows]
-                    totals, people = [f"{total:,}" for total in found.known[rows].tolist()], f"{found.people[sliver]:,}"
+                    totals, people = (
+                        [f"{total:,}" for total in found.known[rows].tolist()],
+                        f"{found.people[sliver]:,}",
+                    )
                     outside = f"The part of {names[0]} outside {' and '.join(names[1:])}"
                     step = f"{outside} has {' - '.join(totals)} = {people} of them."
                     published = tuple(zip(names, totals, strict=True))
-                    return WorkedExample("differencing", spec, system.name, published, (step,), people)
+                    return WorkedExample(
+                        "differencing", spec, system.name, published, (step,), people
+                    )
     return None
 
 

@@ -21,7 +21,13 @@ from safetab.apps.compare.attacks.solver import any_fit, proven
 from safetab.apps.compare.linear_programs import is_available
 from safetab.apps.compare.pages.words import text
 from safetab.apps.compare.protections.all_methods import controls_of
-from safetab.apps.compare.protections.protection import Floats, Known, Publication, Windows, from_chances
+from safetab.apps.compare.protections.protection import (
+    Floats,
+    Known,
+    Publication,
+    Windows,
+    from_chances,
+)
 from safetab.apps.compare.protections.spec_text import parse
 from safetab.apps.compare.protections.steps import publish, windows_of
 from safetab.apps.compare.results import Claims, Control, Exposure
@@ -71,12 +77,18 @@ def total_alone(system: System) -> Windows:
 def without_truth(system: System) -> System:
     """The system as an attack may look at it: every true count and every record key is 0."""
     nothing = np.zeros_like(system.exact.counts)
-    hidden = replace(system.exact, counts=nothing, keys=np.zeros_like(system.exact.keys), group_totals=nothing)
+    hidden = replace(
+        system.exact, counts=nothing, keys=np.zeros_like(system.exact.keys), group_totals=nothing
+    )
     return replace(system, truth=np.zeros_like(system.truth), exact=hidden)
 
 
 def findings(
-    area: AttackedArea, publication: Publication, seed: int, seconds: float | None = None, threads: int = 1
+    area: AttackedArea,
+    publication: Publication,
+    seed: int,
+    seconds: float | None = None,
+    threads: int = 1,
 ) -> list[Finding]:
     """What the attack finds out about each system in this number of seconds. It sees no true count.
 
@@ -116,31 +128,48 @@ def exposure(area: AttackedArea, found: Sequence[Finding], seed: int) -> Exposur
             present.append(truth[smallest[of.is_present[smallest] >= NAMED]])
         if finding.proven is not None:
             proven_counts.append(truth[finding.proven])
-    of_leaves, is_unique, totals = np.concatenate(chances), np.concatenate(counts) == 1, np.concatenate(present)
+    of_leaves, is_unique, totals = (
+        np.concatenate(chances),
+        np.concatenate(counts) == 1,
+        np.concatenate(present),
+    )
     called = [finding.chances for finding in found if finding.chances is not None]
-    apart, unfit = sum(each.r_hat > DISAGREE for each in called), sum(not each.is_finished for each in called)
+    apart, unfit = (
+        sum(each.r_hat > DISAGREE for each in called),
+        sum(not each.is_finished for each in called),
+    )
     late = len(found) - len(called)
     not_finished = {
         "groups that were not attacked, because the time limit was reached": late,
         "groups attacked by bounds alone, because too few data sets were found that fit everything published": unfit,
         f"groups in which the attack's two chains do not agree well (R-hat above {DISAGREE})": apart,
-        "cells that may be proven, but the solver's time was up": sum(finding.undecided for finding in found),
+        "cells that may be proven, but the solver's time was up": sum(
+            finding.undecided for finding in found
+        ),
     }
     has_proofs = any(finding.proven is not None for finding in found)
-    by_solver = "propagation and CP-SAT" if is_available() else "propagation alone: OR-Tools is not installed"
+    by_solver = (
+        "propagation and CP-SAT"
+        if is_available()
+        else "propagation alone: OR-Tools is not installed"
+    )
     return Exposure(
         uniques=area.uniques,
         proven=_claims(np.concatenate(proven_counts) == 1) if has_proofs else None,
         named=_claims(is_unique[of_leaves >= NAMED]),
         ranked=_ranked(of_leaves, is_unique, seed),
-        presence=_claims(totals[totals <= 2] > 0),  # that a larger group is there is what the tables are for
+        presence=_claims(
+            totals[totals <= 2] > 0
+        ),  # that a larger group is there is what the tables are for
         membership=None,
         membership_bound=None,
         small_groups=small_groups,
         r_hat=max((of_group.r_hat for of_group in called), default=None),
         unfinished=late + unfit + apart,
         outside=sum(of_group.outside for of_group in called),
-        not_finished=tuple(f"{what}: {number:,}." for what, number in not_finished.items() if number),
+        not_finished=tuple(
+            f"{what}: {number:,}." for what, number in not_finished.items() if number
+        ),
         proven_by=by_solver if has_proofs else "",
     )
 
@@ -171,7 +200,9 @@ def controls(
     systems = sorted(area.systems, key=lambda system: -len(system.uniques))[:_CHECKED_GROUPS]
     part, trials = replace(area, systems=systems), dict[str, Exposure]()
     for spec in (*_CHANGES_NOTHING, *_CHANGES_LITTLE):
-        windows = [_published(system, spec, [seed, place])[1] for place, system in enumerate(systems)]
+        windows = [
+            _published(system, spec, [seed, place])[1] for place, system in enumerate(systems)
+        ]
         publication = Publication((), windows, can_be_proven=False)
         trials[spec] = exposure(part, findings(part, publication, seed), seed)
     fewest = min(trials[spec].named.right for spec in _CHANGES_NOTHING)
@@ -181,20 +212,39 @@ def controls(
     attacks = [*trials.items(), *(exposures or {}).items()]
     outside = sum(found.outside for _, found in attacks)
     concerned = ", ".join(dict.fromkeys(spec for spec, found in attacks if found.outside))
-    tables = [_published(each, spec, [seed, at])[0] for spec in _WITHHOLDS for at, each in enumerate(systems)]
+    tables = [
+        _published(each, spec, [seed, at])[0]
+        for spec in _WITHHOLDS
+        for at, each in enumerate(systems)
+    ]
     withheld = [of_system.numbers[~of_system.is_shown] for of_system in tables]
-    kept = sum(int(np.count_nonzero(~np.ma.getmaskarray(each) | (np.ma.getdata(each) != 0))) for each in withheld)
+    kept = sum(
+        int(np.count_nonzero(~np.ma.getmaskarray(each) | (np.ma.getdata(each) != 0)))
+        for each in withheld
+    )
     uniques, kinds = part.uniques, ", ".join(_SEVERAL_KINDS)
-    nothing = text("check_nothing", specs=", ".join(_CHANGES_NOTHING), uniques=uniques, fewest=fewest)
+    nothing = text(
+        "check_nothing", specs=", ".join(_CHANGES_NOTHING), uniques=uniques, fewest=fewest
+    )
     named = ", ".join(f"{right:,} after {spec}" for spec, right in of_little.items())
     little = text("check_little", uniques=uniques, named=named)
-    tiny = text("check_tiny", worlds=len(_SEVERAL_KINDS), kinds=kinds, largest=largest, allowed=_LARGEST_DIFFERENCE)
+    tiny = text(
+        "check_tiny",
+        worlds=len(_SEVERAL_KINDS),
+        kinds=kinds,
+        largest=largest,
+        allowed=_LARGEST_DIFFERENCE,
+    )
     concerned = f" ({concerned})" if concerned else ""
     inside = text("check_inside", outside=outside, attacks=len(attacks), concerned=concerned)
     no_number = text("check_withheld", kept=kept, withheld=sum(map(len, withheld)))
     of_uniques = (
         Control("protection that changes nothing", nothing, fewest == uniques),
-        Control("protection that changes very little", little, min(of_little.values()) >= _NEARLY_ALL * uniques),
+        Control(
+            "protection that changes very little",
+            little,
+            min(of_little.values()) >= _NEARLY_ALL * uniques,
+        ),
     )
     return (
         *(of_uniques if uniques else ()),  # where nobody could be named, they could not fail
@@ -210,8 +260,12 @@ def _control_of_safetab(
 ) -> Iterator[Control]:
     """Whether people are named whose cells SafeTab publishes with a very large budget; none if it publishes none."""
     publication, found = large_safetab(area), list[tuple[System, Windows]]()
-    for system, tables, windows in zip(area.systems, publication.tables, publication.windows, strict=True):
-        found.append((replace(system, leaves=system.leaves[tables.is_shown[system.leaves]]), windows))
+    for system, tables, windows in zip(
+        area.systems, publication.tables, publication.windows, strict=True
+    ):
+        found.append(
+            (replace(system, leaves=system.leaves[tables.is_shown[system.leaves]]), windows)
+        )
     found = sorted(found, key=lambda each: -len(each[0].uniques))[:_CHECKED_GROUPS]
     part = replace(area, systems=[system for system, _ in found])
     shown = Publication((), [windows for _, windows in found], can_be_proven=False)
@@ -248,22 +302,32 @@ def _difference(kind: int) -> float:
     """The largest difference of a chance between the sampler and all data sets, two cells in each of two areas."""
     counts, rows = np.array(_TINY_WORLDS[kind % len(_TINY_WORLDS)]), _TINY_NUMBERS
     expected = np.array([0.3, 0.5, 0.4, 0.7])
-    sums, nothing, most = rows.sums(counts), np.zeros(len(rows), dtype=np.int64), np.full(len(rows), 100)
+    sums, nothing, most = (
+        rows.sums(counts),
+        np.zeros(len(rows), dtype=np.int64),
+        np.full(len(rows), 100),
+    )
     keys = rows.sums(np.random.default_rng(kind).integers(0, 2**64, 4, dtype=np.uint64))
     exact = ExactTables(sums, keys, sums[[4, 4, 5, 5, 4, 5, 8, 8, 8]], most, rows)
     system = System("", "", counts, expected, exact, nothing, nothing, nothing, most, np.arange(4))
     _, windows = _published(system, _SEVERAL_KINDS[kind], [kind, 0])
     found = posterior(system, _TINY_SHAPE, windows, [kind], Effort(records=60_000, rounds=1))
-    return float(np.abs(np.stack([found.is_one, found.is_present]) - _enumerated(system, windows)).max())
+    return float(
+        np.abs(np.stack([found.is_one, found.is_present]) - _enumerated(system, windows)).max()
+    )
 
 
 def _enumerated(system: System, windows: Windows) -> Floats:
     """The exact chances that each number is 1, and at least 1: all data sets with counts up to 12, one by one."""
     steps = np.arange(1, _TINY_MOST + 1)
-    data_sets = np.indices((_TINY_MOST + 1,) * len(system.expected)).reshape(len(system.expected), -1)
+    data_sets = np.indices((_TINY_MOST + 1,) * len(system.expected)).reshape(
+        len(system.expected), -1
+    )
     logs: Floats = np.zeros(data_sets.shape[1])
     for counts, expected in zip(data_sets, system.expected, strict=True):
-        prior = np.log((steps - 1 + _TINY_SHAPE) / steps * expected / (expected + _TINY_SHAPE)).cumsum()
+        prior = np.log(
+            (steps - 1 + _TINY_SHAPE) / steps * expected / (expected + _TINY_SHAPE)
+        ).cumsum()
         logs += np.append(0.0, prior)[counts]
     sums = system.rows.is_part(len(data_sets)).astype(np.int64) @ data_sets
     for number, of_number in enumerate(sums):

@@ -15,7 +15,12 @@ from typing import NamedTuple
 import numpy as np
 
 from safetab.apps.compare.protections.protection import Floats, Known, Protection, Windows
-from safetab.apps.compare.protections.safetab_runs import MeasuredGroup, cells_of, logs_of_suppressed, measured_groups
+from safetab.apps.compare.protections.safetab_runs import (
+    MeasuredGroup,
+    cells_of,
+    logs_of_suppressed,
+    measured_groups,
+)
 from safetab.apps.compare.protections.steps import publish, windows_of
 from safetab.apps.compare.tables.attacked_area import AttackedArea, System, grain_of, lines_of
 from safetab.apps.compare.tables.exact_tables import ExactTables, Int64s
@@ -27,7 +32,9 @@ from safetab.runs.observed.theory import sum_of_draws
 
 _MOST_PEOPLE = 300  # uniques that are tested at most; a seed chooses them
 _DRAWS = 40  # least publications of each person's numbers, with and without her
-_ALL_DRAWS = 4_000  # least publications of all: the advantage then has a standard error of about 0.01
+_ALL_DRAWS = (
+    4_000  # least publications of all: the advantage then has a standard error of about 0.01
+)
 _MOST_SYSTEMS = 40  # people tested where a whole system must be protected for each of them
 
 
@@ -50,7 +57,9 @@ def membership(
     people = _chosen(area, seed, _MOST_PEOPLE if is_number_wise else _MOST_SYSTEMS)
     if unchanged is not None:
         is_read = np.isin([each.level for each in area.areas], list(unchanged))
-        people = [Target(system, numbers[is_read[system.areas[numbers]]]) for system, numbers in people]
+        people = [
+            Target(system, numbers[is_read[system.areas[numbers]]]) for system, numbers in people
+        ]
     everybody, people = len(people), [person for person in people if len(person.numbers)]
     if not people:
         return None
@@ -61,7 +70,9 @@ def membership(
     # for each number of each person, the first of hers that counts the same people, whose keys have the same sum
     all_keys = [person.system.exact.keys[person.numbers] for person in people]
     owners = np.repeat(np.arange(len(people), dtype=np.uint64), [len(keys) for keys in all_keys])
-    _, first, inverse = np.unique([owners, np.concatenate(all_keys)], axis=1, return_index=True, return_inverse=True)
+    _, first, inverse = np.unique(
+        [owners, np.concatenate(all_keys)], axis=1, return_index=True, return_inverse=True
+    )
     sets = first[inverse.ravel()]
     ratios = np.stack([_ratios(people, sets, protection, seed, is_absent) for is_absent in (0, 1)])
     # where equal sets of people have equal errors a second such number tells nothing: the better test counts
@@ -71,22 +82,32 @@ def membership(
     return found * len(people) / everybody  # of the others no number says anything
 
 
-def membership_of_safetab(area: AttackedArea, plan: RunPlan, seed: int, all_draws: int = _ALL_DRAWS) -> float | None:
+def membership_of_safetab(
+    area: AttackedArea, plan: RunPlan, seed: int, all_draws: int = _ALL_DRAWS
+) -> float | None:
     """The same for SafeTab: the noise of every number that counts a person is drawn again and again."""
     people = _chosen(area, seed, _MOST_PEOPLE)
     if not people:
         return None
     random, family = np.random.default_rng([seed, 8]), plan.config.product.families[0]
-    cell_of = {place: line.first_cell for place, line in enumerate(lines_of(grain_of(family)), 1) if line.cells == 1}
+    cell_of = {
+        place: line.first_cell
+        for place, line in enumerate(lines_of(grain_of(family)), 1)
+        if line.cells == 1
+    }
     sums = np.zeros((2, len(people), max(_DRAWS, all_draws // len(people))))
     for level in (each for each in plan.levels if each.family is family):
         groups = {(group.system, group.total): group for group in measured_groups(area, level)}
         for place, (system, numbers) in enumerate(people):
-            for group in (groups[system, number] for number in numbers if (system, number) in groups):
+            for group in (
+                groups[system, number] for number in numbers if (system, number) in groups
+            ):
                 lines = system.lines[numbers[system.areas[numbers] == system.areas[group.total]]]
                 cell = next((cell_of[line] for line in lines.tolist() if line in cell_of), None)
                 for is_absent in (0, 1):
-                    sums[is_absent, place] += _ratios_of_group(level, group, cell, is_absent, sums.shape[2], random)
+                    sums[is_absent, place] += _ratios_of_group(
+                        level, group, cell, is_absent, sums.shape[2], random
+                    )
     return _advantage(sums)
 
 
@@ -96,7 +117,12 @@ def _advantage(ratios: Floats) -> float:
 
 
 def _ratios_of_group(
-    level: LevelPlan, group: MeasuredGroup, cell: int | None, is_absent: int, draws: int, random: np.random.Generator
+    level: LevelPlan,
+    group: MeasuredGroup,
+    cell: int | None,
+    is_absent: int,
+    draws: int,
+    random: np.random.Generator,
 ) -> Floats:
     """What a person's group tells in each draw: the logarithm of its chance with her, minus that without her."""
     design, family, total = level.design, level.family, int(group.system.exact.counts[group.total])
@@ -110,7 +136,9 @@ def _ratios_of_group(
         here, shape = np.flatnonzero(shapes == number), family.shapes[number]
         cells = cells_of(shape, grain_of(family))
         summed = len(cells[cell]) if cells and cell is not None else shape.cells
-        errors, of_stage_2 = _ratios_of_noise(design.noise(Stage.STAGE_2), summed, is_absent, len(here), random)
+        errors, of_stage_2 = _ratios_of_noise(
+            design.noise(Stage.STAGE_2), summed, is_absent, len(here), random
+        )
         ratios[here] += of_stage_2
         if not number and design.suppression_threshold is not None:
             with_her, without_her = logs_of_suppressed(design, total - np.arange(2))
@@ -137,7 +165,9 @@ def membership_bound(plan: RunPlan, *, is_changed: bool = False) -> float:
 
     It is rounded up: to 0.01, or as far as a limit below 1 stays below 1, to 0.0001 at most.
     """
-    losses = [(plan.loss_of_a_person(each), plan.loss_of(each).bounded) for each in plan.config.passes]
+    losses = [
+        (plan.loss_of_a_person(each), plan.loss_of(each).bounded) for each in plan.config.passes
+    ]
     loss = float(max(each[is_changed] for each in losses))
     noise = [stage.noise for level in plan.levels for stage in level.design.stages.values()]
     variances = [each.least_variance for each in noise]
@@ -163,7 +193,9 @@ def bound_of_loss(definition: PrivacyDefinition, loss: float, least_variance: fl
     low, high = 0.0, 1.0
     for _ in range(60):
         middle = (low + high) / 2
-        low, high = (middle, high) if middle < 1 and 2 * middle * atanh(middle) <= loss else (low, middle)
+        low, high = (
+            (middle, high) if middle < 1 and 2 * middle * atanh(middle) <= loss else (low, middle)
+        )
     return high
 
 
@@ -185,7 +217,10 @@ def _is_seen(people: Sequence[Target], protection: Protection) -> Iterator[bool]
     published = cache(lambda system: publish(protection, system.exact, no_bits))
     for person in people:
         system, exact = person.system, person.system.exact
-        counts, in_her_areas = exact.counts.copy(), np.isin(system.areas, system.areas[person.numbers])
+        counts, in_her_areas = (
+            exact.counts.copy(),
+            np.isin(system.areas, system.areas[person.numbers]),
+        )
         counts[person.numbers] -= 1
         totals, everybody = exact.group_totals - in_her_areas, exact.area_people - in_her_areas
         without = replace(exact, counts=counts, group_totals=totals, area_people=everybody)
@@ -194,17 +229,28 @@ def _is_seen(people: Sequence[Target], protection: Protection) -> Iterator[bool]
         yield not np.array_equal(with_her, without_her)
 
 
-def _ratios(people: Sequence[Target], sets: Int64s, protection: Protection, seed: int, is_absent: int) -> Floats:
+def _ratios(
+    people: Sequence[Target], sets: Int64s, protection: Protection, seed: int, is_absent: int
+) -> Floats:
     """What each number tells in each draw: the logarithm of its chance with the person, minus that without her."""
-    bits, draws = np.random.default_rng([seed, 5, is_absent]), max(_DRAWS, _ALL_DRAWS // len(people))
+    bits, draws = (
+        np.random.default_rng([seed, 5, is_absent]),
+        max(_DRAWS, _ALL_DRAWS // len(people)),
+    )
     counts, totals, everybody = (
-        np.repeat(np.concatenate([getattr(own.system.exact, field)[own.numbers] for own in people]), draws)
+        np.repeat(
+            np.concatenate([getattr(own.system.exact, field)[own.numbers] for own in people]), draws
+        )
         for field in ("counts", "group_totals", "area_people")
     )
-    keys = bits.integers(0, 1 << 64, (len(sets), draws), dtype=np.uint64)[sets].ravel()  # equal sets, equal keys
+    keys = bits.integers(0, 1 << 64, (len(sets), draws), dtype=np.uint64)[
+        sets
+    ].ravel()  # equal sets, equal keys
     keys = np.where(counts > is_absent, keys, np.uint64(0))
     tables = ExactTables(counts - is_absent, keys, totals - is_absent, everybody - is_absent)
-    is_total = np.repeat(np.concatenate([own.system.lines[own.numbers] == 0 for own in people]), draws)
+    is_total = np.repeat(
+        np.concatenate([own.system.lines[own.numbers] == 0 for own in people]), draws
+    )
     known = Known(counts - 1, counts, counts.astype(np.float64), is_total)
     windows = windows_of(protection, publish(protection, tables, bits), known)
     with_her, without_her = logs_at(windows, counts), logs_at(windows, counts - 1)

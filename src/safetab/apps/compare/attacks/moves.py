@@ -56,7 +56,12 @@ class Walker(NamedTuple):
 
 
 def walk(  # noqa: C901 - one loop: compiled code calls no plain function
-    factors: Factors, moves: Moves, walker: Walker, draws: tuple[Int64s, Int64s, Floats], weight: float, every: int
+    factors: Factors,
+    moves: Moves,
+    walker: Walker,
+    draws: tuple[Int64s, Int64s, Floats],
+    weight: float,
+    every: int,
 ) -> tuple[int, int]:
     """Try the drawn moves; how many steps were inside all windows, and how many data sets were recorded.
 
@@ -119,7 +124,10 @@ def moves_of(numbers: Rows, free: Int64s, sizes: Int64s, random: np.random.Gener
     the first; most of these, where it can be done, take two more that make a rectangle: every sum
     of two unknowns or more that tells something stays as it is.
     """
-    is_part, unknowns = numbers.is_part(max(free.max(), numbers.members.max()) + 1)[:, free], len(free)
+    is_part, unknowns = (
+        numbers.is_part(max(free.max(), numbers.members.max()) + 1)[:, free],
+        len(free),
+    )
     size = min(_MOVES_OF_AN_UNKNOWN * unknowns, _MOST_MOVES)
     kept = _keeping(is_part[sizes == 1], size // 2, random)
     size -= len(kept)
@@ -132,10 +140,14 @@ def moves_of(numbers: Rows, free: Int64s, sizes: Int64s, random: np.random.Gener
     differ = (np.diff(np.sort(corners, axis=0), axis=0) > 0).all(axis=0)
     is_rectangle = (fourth >= 0) & differ & (random.random(len(first)) < 2 / 3)
     is_pair = (second != first) & ~is_rectangle
-    one = np.hstack([np.eye(unknowns), is_part.T], dtype=np.float32)  # what adding 1 changes: unknowns, then numbers
+    one = np.hstack(
+        [np.eye(unknowns), is_part.T], dtype=np.float32
+    )  # what adding 1 changes: unknowns, then numbers
     singles = np.tile(one, (-(-size // (4 * unknowns)), 1))
     a, b, c, d = one[corners[:, is_rectangle]]
-    changes = np.concatenate([singles, one[first[is_pair]] - one[second[is_pair]], a - b - c + d, kept @ one])
+    changes = np.concatenate(
+        [singles, one[first[is_pair]] - one[second[is_pair]], a - b - c + d, kept @ one]
+    )
     who_starts, who, by = _entries(changes[:, :unknowns])
     return Moves(who_starts, free[who], by, *_entries(changes[:, unknowns:]))
 
@@ -143,7 +155,11 @@ def moves_of(numbers: Rows, free: Int64s, sizes: Int64s, random: np.random.Gener
 def _entries(changes: NDArray[np.float32]) -> tuple[Int64s, Int64s, Int64s]:
     """What is not 0 in each row: where the row begins, the columns, and the changes."""
     row, column = np.nonzero(changes != 0)
-    return np.searchsorted(row, np.arange(len(changes) + 1)), column, changes[row, column].astype(np.int64)
+    return (
+        np.searchsorted(row, np.arange(len(changes) + 1)),
+        column,
+        changes[row, column].astype(np.int64),
+    )
 
 
 def _partners(holds: NDArray[np.bool_], unknowns: Int64s, random: np.random.Generator) -> Int64s:
@@ -153,7 +169,9 @@ def _partners(holds: NDArray[np.bool_], unknowns: Int64s, random: np.random.Gene
     member, numbers_of = np.nonzero(holds)[1], np.nonzero(holds.T)[1]
     sizes, sizes_of = holds.sum(axis=1), holds.sum(axis=0)
     starts, starts_of = np.cumsum(sizes) - sizes, np.cumsum(sizes_of) - sizes_of
-    chosen = starts_of[unknowns] + (random.random(len(unknowns)) * sizes_of[unknowns]).astype(np.int64)
+    chosen = starts_of[unknowns] + (random.random(len(unknowns)) * sizes_of[unknowns]).astype(
+        np.int64
+    )
     number = numbers_of[np.minimum(chosen, len(numbers_of) - 1)]
     at = starts[number] + (random.random(len(unknowns)) * sizes[number]).astype(np.int64)
     return np.where(sizes_of[unknowns] > 0, member[at], unknowns)
@@ -161,13 +179,17 @@ def _partners(holds: NDArray[np.bool_], unknowns: Int64s, random: np.random.Gene
 
 def _completing(holds: NDArray[np.bool_], first: Int64s, second: Int64s, third: Int64s) -> Int64s:
     """The unknown in just the numbers that close a rectangle, or -1: sums of random marks tell it."""
-    marks = np.random.default_rng(0).integers(0, 1 << 63, len(holds), dtype=np.uint64) @ holds.astype(np.uint64)
+    marks = np.random.default_rng(0).integers(
+        0, 1 << 63, len(holds), dtype=np.uint64
+    ) @ holds.astype(np.uint64)
     wanted, order = marks[second] + marks[third] - marks[first], np.argsort(marks, kind="stable")
     at = np.minimum(np.searchsorted(marks, wanted, sorter=order), len(marks) - 1)
     return np.where(marks[order[at]] == wanted, order[at], -1)
 
 
-def _keeping(equations: NDArray[np.bool_], wanted: int, random: np.random.Generator) -> NDArray[np.float32]:
+def _keeping(
+    equations: NDArray[np.bool_], wanted: int, random: np.random.Generator
+) -> NDArray[np.float32]:
     """Changes of the unknowns (a row each) that keep all exact numbers: as few unknowns as possible.
 
     Take unknowns in random order. One that depends on those taken before it makes a change with them,

@@ -70,7 +70,10 @@ def posterior(
         drawn = random.negative_binomial(shape, shape / (shape + expected))
         chains.append(_Chain(rows, factors, moves, random, drawn))
     costs = np.random.default_rng([*seed, 3]).integers(-10, 11, len(expected))
-    if not all(chain.has_settled(any_fit, cost) for chain, cost in zip(chains, (costs, -costs), strict=True)):
+    if not all(
+        chain.has_settled(any_fit, cost)
+        for chain, cost in zip(chains, (costs, -costs), strict=True)
+    ):
         return _certain(rows, factors, is_finished=False)
     r_hat, outside = 1.0, 0
     for _ in range(effort.rounds):
@@ -127,7 +130,9 @@ def _certain(rows: Rows, factors: Factors, *, is_finished: bool) -> Chances:
     least = np.maximum(rows.sums(factors.least), factors.firsts)
     most = np.where(sizes > 0, np.minimum(most, factors.firsts + sizes - 1), most)
     is_one = (least == 1) & (most == 1)
-    return Chances(is_one.astype(np.float64), (least >= 1).astype(np.float64), is_finished=is_finished)
+    return Chances(
+        is_one.astype(np.float64), (least >= 1).astype(np.float64), is_finished=is_finished
+    )
 
 
 def _is_outside(rows: Rows, factors: Factors, counts: Int64s) -> bool:
@@ -149,7 +154,9 @@ def _r_hat(first: Floats, second: Floats, records: int) -> float:
 class _Chain:
     """One walk over data sets, from a start that need not fit."""
 
-    def __init__(self, rows: Rows, factors: Factors, moves: Moves, random: np.random.Generator, start: Int64s) -> None:
+    def __init__(
+        self, rows: Rows, factors: Factors, moves: Moves, random: np.random.Generator, start: Int64s
+    ) -> None:
         self._rows, self._factors, self._moves, self._random = rows, factors, moves, random
         self._free = int(np.count_nonzero(factors.least < factors.most))
         widths = (factors.most - factors.least)[moves.who]
@@ -170,7 +177,9 @@ class _Chain:
         farther = self._random.random(-(-steps // 2)) * self._longest[picks[::2]]
         times[::2] *= np.exp(farther).astype(np.int64)  # every second move may go far
         draws = picks, times, -self._random.standard_exponential(steps)
-        inside, recorded = compiled(walk)(self._factors, self._moves, self.walker, draws, self._weight, every)
+        inside, recorded = compiled(walk)(
+            self._factors, self._moves, self.walker, draws, self._weight, every
+        )
         return inside / steps, recorded
 
     def has_settled(self, any_fit: _FitsAll, costs: Int64s) -> bool:
@@ -183,7 +192,9 @@ class _Chain:
         for block in range(_MOST_BLOCKS):
             share, _ = self._walk(steps, steps)
             shares.append(share)
-            self._weight = max(self._weight * float(np.exp((_INSIDE - share) / (2 + block / 20))), _LEAST_WEIGHT)
+            self._weight = max(
+                self._weight * float(np.exp((_INSIDE - share) / (2 + block / 20))), _LEAST_WEIGHT
+            )
             if self._weight > _MOST_WEIGHT:
                 self._weight = _MOST_WEIGHT if share else 2 * _LEAST_WEIGHT
             if block >= _LEAST_BLOCKS and np.mean(shares[-10:]) > _INSIDE / 2:

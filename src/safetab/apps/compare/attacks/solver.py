@@ -33,7 +33,9 @@ class _Bounds(NamedTuple):
     is_consistent: bool  # False: no data set fits
 
 
-def proven(system: System, windows: Windows, candidates: Int64s, limit: float) -> tuple[NDArray[np.bool_], int]:
+def proven(
+    system: System, windows: Windows, candidates: Int64s, limit: float
+) -> tuple[NDArray[np.bool_], int]:
     """Whether each candidate (place of a number) is 1 in every data set that fits, and how many stay undecided.
 
     Where no data set fits, nothing is proven. `limit` is the solver's work in seconds. The solver gives
@@ -50,20 +52,27 @@ def proven(system: System, windows: Windows, candidates: Int64s, limit: float) -
     answer = program.solution(limit)
     if answer.values is None and answer.is_finished:
         return np.zeros_like(is_proven), 0
-    others = {place: _is_other_than_one(program, int(candidates[place]), bounds) for place in np.flatnonzero(is_open)}
+    others = {
+        place: _is_other_than_one(program, int(candidates[place]), bounds)
+        for place in np.flatnonzero(is_open)
+    }
     every = [unknown for of_number in others.values() for unknown in of_number]
     program.add_row(every, [1] * len(every), 1, 2 * len(others))
     while answer.values is not None:
         limit -= answer.seconds
         is_struck = is_open & (answer.values[candidates] != 1)
         is_open &= ~is_struck
-        for unknown in (unknown for place in np.flatnonzero(is_struck) for unknown in others[place]):
+        for unknown in (
+            unknown for place in np.flatnonzero(is_struck) for unknown in others[place]
+        ):
             program.set_bounds(unknown, 0, 0)
         answer = program.solution(limit)
     return (is_proven | is_open, 0) if answer.is_finished else (is_proven, int(is_open.sum()))
 
 
-def any_fit(system: System, windows: Windows, limit: float, costs: Iterable[int] = ()) -> Int64s | None:
+def any_fit(
+    system: System, windows: Windows, limit: float, costs: Iterable[int] = ()
+) -> Int64s | None:
     """The unknowns of one data set that fits all windows, of low cost, or None: none fits, or none was found."""
     bounds = bounds_of(system, windows)
     if not bounds.is_consistent or not is_available():
@@ -91,7 +100,9 @@ def window_ends(windows: Windows) -> tuple[Int64s, Int64s]:
     first, last = np.searchsorted(possible[:-1], starts), np.searchsorted(possible[:-1], ends) - 1
     kinds = [starts == ends, last < first]  # tells nothing; nothing is possible
     low = np.select(kinds, [0, 1], windows.firsts - starts + possible[first])
-    return low, np.select(kinds, [np.iinfo(np.int64).max, 0], windows.firsts - starts + possible[last])
+    return low, np.select(
+        kinds, [np.iinfo(np.int64).max, 0], windows.firsts - starts + possible[last]
+    )
 
 
 def propagated(rows: Rows, low: Int64s, high: Int64s, unknowns_high: Int64s) -> _Bounds:
@@ -130,7 +141,9 @@ def _relations(starts: bytes, members: bytes, unknowns: int) -> tuple[Int64s, Ro
     is_part = rows.is_part(unknowns)
     shared = is_part.astype(np.float32) @ is_part.T.astype(np.float32)
     sizes = shared.diagonal()
-    is_inside = (shared == sizes) & (sizes > 0)  # number j in number i; of equal ones, the first in the others
+    is_inside = (shared == sizes) & (
+        sizes > 0
+    )  # number j in number i; of equal ones, the first in the others
     is_inside &= (sizes < sizes[:, None]) | np.tri(len(sizes), k=-1, dtype=np.bool_)
     between = is_inside.astype(np.float32)
     is_child = is_inside & ~(between @ between > 0)
@@ -159,13 +172,17 @@ def _families(children: Int64s, shared: NDArray[np.float32]) -> list[list[int]]:
 def _program(system: System, windows: Windows, bounds: _Bounds) -> IntegerProgram:
     """The data sets that fit: first an unknown for each number, within its window; then the unknowns."""
     program = IntegerProgram()
-    for number, (low, high) in enumerate(zip(bounds.row_low.tolist(), bounds.row_high.tolist(), strict=True)):
+    for number, (low, high) in enumerate(
+        zip(bounds.row_low.tolist(), bounds.row_high.tolist(), strict=True)
+    ):
         first, logs = windows.of(number)
         program.add_unknown(low, high, holes=(first + np.flatnonzero(logs == -np.inf)).tolist())
     for low, high in zip(bounds.unknown_low.tolist(), bounds.unknown_high.tolist(), strict=True):
         program.add_unknown(low, high)
     totals, parts = relations_of(system.rows, len(system.truth))
-    for total, of_total in zip(totals.tolist(), np.split(parts.members, parts.starts[1:-1]), strict=False):
+    for total, of_total in zip(
+        totals.tolist(), np.split(parts.members, parts.starts[1:-1]), strict=False
+    ):
         program.add_row([total, *of_total.tolist()], [-1, *([1] * len(of_total))], 0, 0)
     return program
 

@@ -23,7 +23,12 @@ from numpy.typing import NDArray
 
 from safetab.apps.compare.protections.protection import Protection
 from safetab.apps.compare.protections.steps import publish
-from safetab.apps.compare.tables.counted_census import CountedCensus, CountedLevel, ShownTotals, TablesOfShape
+from safetab.apps.compare.tables.counted_census import (
+    CountedCensus,
+    CountedLevel,
+    ShownTotals,
+    TablesOfShape,
+)
 from safetab.apps.compare.tables.exact_tables import ExactTables, Int64s, numbered_keys
 from safetab.core.algorithm.measurements import line_sums
 from safetab.core.algorithm.run_plan import LevelPlan
@@ -39,21 +44,44 @@ from safetab.runs.observed.tally import PARTS_OF_ONE, SIZE_STARTS, Histograms
 _ALL = "all"
 SIZE_CLASSES = tuple(map(tally.size_class_name, range(len(SIZE_STARTS))))
 """Accuracy's classes of true size."""
-MERGED = {"10 to 99": (10, 99), "100 to 999": (100, 999), "1,000 or more": (1_000, None), _ALL: (1, None)}
+MERGED = {
+    "10 to 99": (10, 99),
+    "100 to 999": (100, 999),
+    "1,000 or more": (1_000, None),
+    _ALL: (1, None),
+}
 """Classes that several of them make up, by their least and largest true size; "all" are all that are not empty."""
 _LABELS = (*SIZE_CLASSES, *MERGED)
 _IN_CLASS = np.array(  # a row for each of the labels, a column for each of accuracy's classes
     [[label == name for name in SIZE_CLASSES] for label in SIZE_CLASSES]
-    + [[first <= start <= (last or start) for start in SIZE_STARTS] for first, last in MERGED.values()]
+    + [
+        [first <= start <= (last or start) for start in SIZE_STARTS]
+        for first, last in MERGED.values()
+    ]
 )
-_COUNTS = ("groups", "people", "asked", "numbers", "largest_absolute_error", "true_zeros", "tables", "areas", "runs")
+_COUNTS = (
+    "groups",
+    "people",
+    "asked",
+    "numbers",
+    "largest_absolute_error",
+    "true_zeros",
+    "tables",
+    "areas",
+    "runs",
+)
 _TOTAL, _EMPTY = "total", SIZE_CLASSES[0]
 _NUMBERS_AT_ONCE = 1 << 18
 _LevelTables = tuple[CountedLevel, Sequence[tuple[TablesOfShape, NDArray[np.integer]]]]
 
 
 def utility(
-    protection: Protection, truth: CountedCensus, *, runs: int, seed: int, published: CountedCensus | None = None
+    protection: Protection,
+    truth: CountedCensus,
+    *,
+    runs: int,
+    seed: int,
+    published: CountedCensus | None = None,
 ) -> pa.Table:
     """A row for each level, sort of number, kind of group and class of true size.
 
@@ -74,7 +102,9 @@ def utility(
             with observers(run) as see:
                 _publish(protection, levels, [seed, run], see)
     has_interval = protection.is_safetab or protection.largest_error is not None
-    return pa.concat_tables(errors.rows(protection.spec, has_interval=has_interval) for errors in tallies.values())
+    return pa.concat_tables(
+        errors.rows(protection.spec, has_interval=has_interval) for errors in tallies.values()
+    )
 
 
 def key_of_seed(seed: int) -> bytes:
@@ -99,7 +129,9 @@ def _observers(truth: CountedCensus, tallies: Mapping[str, _ErrorTally]) -> Obse
         yield see
         with adding:
             for key, errors in tallies.items():
-                found = dict(zip(("rankings", "rank_changes"), shown[key].rank_changes(), strict=True))
+                found = dict(
+                    zip(("rankings", "rank_changes"), shown[key].rank_changes(), strict=True)
+                )
                 parts = truth.parts[key]
                 if parts is not None:
                     of_areas = parts.compared(shown[key], shown[str(parts.whole.plan)])
@@ -114,9 +146,15 @@ def _observers(truth: CountedCensus, tallies: Mapping[str, _ErrorTally]) -> Obse
 def distinct_lines(shape: Shape) -> tuple[list[int], list[int], list[int]]:
     """Addresses of the numbers that differ, their lines, and each line's place among them: some share a number."""
     lines = shape.lines
-    addresses = [0 if line.cells == shape.cells else line.first_cell * 256 + line.cells for line in lines]
+    addresses = [
+        0 if line.cells == shape.cells else line.first_cell * 256 + line.cells for line in lines
+    ]
     distinct = list(dict.fromkeys(addresses))
-    return distinct, [addresses.index(each) for each in distinct], [distinct.index(each) for each in addresses]
+    return (
+        distinct,
+        [addresses.index(each) for each in distinct],
+        [distinct.index(each) for each in addresses],
+    )
 
 
 def _with_counts(truth: CountedCensus, counted: CountedCensus, level: CountedLevel) -> _LevelTables:
@@ -129,7 +167,9 @@ def _with_counts(truth: CountedCensus, counted: CountedCensus, level: CountedLev
     return own, [(exact, counted.numbers(level.plan, *exact[:2])) for exact in (*tables, empty)]
 
 
-def _publish(protection: Protection, levels: Sequence[_LevelTables], draw: list[int], see: Observer) -> None:
+def _publish(
+    protection: Protection, levels: Sequence[_LevelTables], draw: list[int], see: Observer
+) -> None:
     """Publish the numbers of all levels once. The draw decides the bits, and a key for each group and cells."""
     limit = protection.largest_error
     for number, (level, tables) in enumerate(levels):
@@ -140,12 +180,20 @@ def _publish(protection: Protection, levels: Sequence[_LevelTables], draw: list[
             at_once = max(_NUMBERS_AT_ONCE // len(shape.lines), 1)
             for first in range(0, len(counts), at_once):
                 some = slice(first, first + at_once)
-                asked, own, truth = counts[some, lines].astype(np.int64), groups[some], truths[some].astype(np.int64)
+                asked, own, truth = (
+                    counts[some, lines].astype(np.int64),
+                    groups[some],
+                    truths[some].astype(np.int64),
+                )
                 exact = ExactTables(
                     counts=asked.reshape(-1),
-                    keys=numbered_keys((own[:, None] * 65_536 + addresses).reshape(-1).astype(np.uint64), int(base)),
+                    keys=numbered_keys(
+                        (own[:, None] * 65_536 + addresses).reshape(-1).astype(np.uint64), int(base)
+                    ),
                     group_totals=np.repeat(asked[:, 0], len(lines)),
-                    area_people=np.repeat(level.area_people[level.plan.universe.index.entity_of(own)], len(lines)),
+                    area_people=np.repeat(
+                        level.area_people[level.plan.universe.index.entity_of(own)], len(lines)
+                    ),
                 )
                 published = publish(protection, exact, bits)
                 numbers = published.numbers.filled(0).reshape(asked.shape)[:, places]
@@ -171,12 +219,17 @@ class _ErrorTally:
 
     def __init__(self, level: CountedLevel, kinds: tuple[str, ...], runs: int) -> None:
         self._level, self._kinds, self._runs = level, kinds, runs
-        self._sorts = tuple(sort for sort in tally.sorts_of(level.plan.family) if sort != tally.COMBINED)
+        self._sorts = tuple(
+            sort for sort in tally.sorts_of(level.plan.family) if sort != tally.COMBINED
+        )
         self._classes = (len(self._sorts), len(kinds), len(SIZE_STARTS))
         self._keys = keys = prod(self._classes)
         self._sums = defaultdict[str, Floats](lambda: np.zeros((runs, keys)))
         self._largest = np.zeros(keys, dtype=np.int64)  # absolute error
-        self._absolute, self._relative = Histograms(keys), Histograms(keys)  # the latter in millionths
+        self._absolute, self._relative = (
+            Histograms(keys),
+            Histograms(keys),
+        )  # the latter in millionths
         classes = level.classes(slice(None))
         self.count(0, "groups", classes)
         self.count(0, "people", classes, level.sizes)
@@ -184,7 +237,9 @@ class _ErrorTally:
             asked = np.array([len(sort.lines(shape)) for shape in level.plan.family.shapes])
             self.count(0, "asked", classes + number * prod(self._classes[1:]), asked[level.shapes])
 
-    def count(self, run: int, what: str, keys: Int64s, weights: NDArray[np.generic] | None = None) -> None:
+    def count(
+        self, run: int, what: str, keys: Int64s, weights: NDArray[np.generic] | None = None
+    ) -> None:
         """Add 1 or a weight to a sum for each key; a class of `CountedLevel` is the key of totals in it."""
         self._sums[what][run] += np.bincount(keys, weights, self._keys)
 
@@ -241,7 +296,9 @@ class _ErrorTally:
             return np.where(where, self._merged(self._sums[what]).sum(axis=0), np.nan)
 
         def quantile(of: Histograms, share: float) -> Floats:
-            return tally.quantiles(np.moveaxis(self._merged(tally.without_empty_end(of.counts()).T), 0, -1), share)
+            return tally.quantiles(
+                np.moveaxis(self._merged(tally.without_empty_end(of.counts()).T), 0, -1), share
+            )
 
         is_total = np.arange(len(self._sorts))[:, None, None] == 0
         of_all_sizes = is_total & (np.array(_LABELS) == _ALL)
@@ -249,7 +306,9 @@ class _ErrorTally:
         areas, rankings = (summed(what, of_all_sizes) for what in ("areas", "rankings"))
         numbers, true_zeros = summed("numbers"), summed("true_zeros")
         errors = ratio(self._merged(self._sums["absolute"]), self._merged(self._sums["numbers"]))
-        variance = ratio(((errors - errors.mean(axis=0)) ** 2).sum(axis=0), np.array(self._runs - 1.0))
+        variance = ratio(
+            ((errors - errors.mean(axis=0)) ** 2).sum(axis=0), np.array(self._runs - 1.0)
+        )
         largest = (self._largest.reshape(self._classes)[:, :, None] * _IN_CLASS).max(axis=-1)
         largest = np.concatenate([largest, largest.max(axis=1, keepdims=True)], axis=1)
         return {
@@ -314,8 +373,12 @@ def summary(table: pa.Table) -> Mapping[str, float | None]:
         "error_100_to_999": mean("mean_absolute_error", "numbers", "100 to 999"),
         "error_100_to_999_groups": groups_shown("100 to 999"),
         "false_zeros": _share(every["false_zeros_share"] * every["nonzeros"], every["nonzeros"]),
-        "false_nonzeros": _share(every["false_nonzeros_share"] * every["true_zeros"], every["true_zeros"]),
-        "false_nonzeros_of_a_draw": _share(every["false_nonzeros_share"] * every["true_zeros"], every["runs"][:1]),
+        "false_nonzeros": _share(
+            every["false_nonzeros_share"] * every["true_zeros"], every["true_zeros"]
+        ),
+        "false_nonzeros_of_a_draw": _share(
+            every["false_nonzeros_share"] * every["true_zeros"], every["runs"][:1]
+        ),
         "tables_not_additive": mean("tables_not_additive_share", "tables"),
         "areas_not_additive": mean("areas_not_additive_share", "areas"),
         "interval_holding": mean("interval_holding_share", "numbers"),
@@ -324,7 +387,10 @@ def summary(table: pa.Table) -> Mapping[str, float | None]:
 
 def unlike_levels(table: pa.Table) -> tuple[str, str, float | None]:
     """The least and most that levels show of groups of 1 to 9; the bias of those of 10 to 19 where some are hidden."""
-    shares, rows = _rows(table, _TOTAL, "1 to 9")["published_groups_share"], _rows(table, _TOTAL, "10 to 19")
+    shares, rows = (
+        _rows(table, _TOTAL, "1 to 9")["published_groups_share"],
+        _rows(table, _TOTAL, "10 to 19"),
+    )
     bias = _mean(rows["bias"], np.where(rows["published_groups_share"] < 1, rows["numbers"], 0))
     return share(shares.min(initial=1), 0), share(shares.max(initial=0), 0), bias
 
@@ -346,7 +412,9 @@ def _cells_shown(table: pa.Table) -> float | None:
     """
     cells = table.filter(pc.not_equal(table["sort"], _TOTAL))
     rows = [_rows(cells, None, size) for size in SIZE_CLASSES[1:]]
-    shown = sum(float(np.minimum(each["numbers"] / each["runs"], each["asked"]).sum()) for each in rows)
+    shown = sum(
+        float(np.minimum(each["numbers"] / each["runs"], each["asked"]).sum()) for each in rows
+    )
     asked = sum(float(each["asked"].sum()) for each in rows)
     return shown / asked if asked else None
 
@@ -369,4 +437,8 @@ def _share(parts: NDArray[np.float64], wholes: NDArray[np.float64]) -> float | N
 def _mean(values: NDArray[np.float64], weights: NDArray[np.float64]) -> float | None:
     """The weighted mean of the values that are defined; None if nothing has weight."""
     is_defined = np.isfinite(values) & (weights > 0)
-    return float(np.average(values[is_defined], weights=weights[is_defined])) if is_defined.any() else None
+    return (
+        float(np.average(values[is_defined], weights=weights[is_defined]))
+        if is_defined.any()
+        else None
+    )

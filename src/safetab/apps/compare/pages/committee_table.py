@@ -26,7 +26,9 @@ Row = dict[str, Any]
 
 def committee_table(comparison: Comparison) -> pa.Table:
     """The table of committee.csv; a measure that does not apply, or was not made, is null."""
-    schema = pa.schema([(name, pa.type_for_alias(kind)) for name, kind in WORDS["file_columns"].items()])
+    schema = pa.schema(
+        [(name, pa.type_for_alias(kind)) for name, kind in WORDS["file_columns"].items()]
+    )
     return pa.Table.from_pylist(committee_rows(comparison), schema)
 
 
@@ -37,15 +39,23 @@ def committee_rows(comparison: Comparison) -> list[Row]:
     for number, one in enumerate(comparison.protections):
         row: Row = {"letter": words.letter_of(number), **summary(one.utility)}
         for column, path in WORDS["columns_of_results"].items():
-            row[column] = reduce(lambda found, part: getattr(found, part, None), path.split("."), one)
-        row["ranked_right_of_baseline"] = comparison.baseline and comparison.baseline.likeliest.right
+            row[column] = reduce(
+                lambda found, part: getattr(found, part, None), path.split("."), one
+            )
+        row["ranked_right_of_baseline"] = (
+            comparison.baseline and comparison.baseline.likeliest.right
+        )
         known, *marks = one.comes_with
-        if row["interval_holding"] is not None and (one.protection.is_safetab or one.protection.largest_error):
+        if row["interval_holding"] is not None and (
+            one.protection.is_safetab or one.protection.largest_error
+        ):
             known += words.text("interval_held", share=share(row["interval_holding"], 0))
         row["comes_with_a_number"] = "; ".join([known, *marks])
         row["guarantee"] = stated_guarantee(one)
         row["shares_are_upper_limits"] = one.protection.is_secondary
-        row["marks"] = _LATE * bool(row["groups_not_finished"]) + _REPEATED * one.protection.repeats_errors
+        row["marks"] = (
+            _LATE * bool(row["groups_not_finished"]) + _REPEATED * one.protection.repeats_errors
+        )
         rows.append(row)
     return rows
 
@@ -58,7 +68,9 @@ def stated_guarantee(compared: Compared) -> str:
 def users_table(comparison: Comparison, rows: Sequence[Row]) -> Markup:
     """What users get, as HTML."""
     cells = [[_with_groups(row, column) for column in WORDS["users_heads"]] for row in rows]
-    return _table(comparison, "users", [element("tbody", *map(_html_row, headings(comparison), cells))])
+    return _table(
+        comparison, "users", [element("tbody", *map(_html_row, headings(comparison), cells))]
+    )
 
 
 def exposed_table(comparison: Comparison, rows: Sequence[Row]) -> Markup:
@@ -68,15 +80,26 @@ def exposed_table(comparison: Comparison, rows: Sequence[Row]) -> Markup:
     bodies = [element("tbody", *map(_html_row, headings(comparison), map(_exposed, rows), texts))]
     if comparison.baseline is not None:
         named, ranked = comparison.baseline.named, f"{comparison.baseline.likeliest.right:,}"
-        found = (words.NOT_APPLICABLE, _claims(named.right, named.claims), ranked, words.NOT_APPLICABLE)
-        bodies.append(element("tbody", _html_row(html("baseline"), found, [words.NOT_APPLICABLE] * 2)))
+        found = (
+            words.NOT_APPLICABLE,
+            _claims(named.right, named.claims),
+            ranked,
+            words.NOT_APPLICABLE,
+        )
+        bodies.append(
+            element("tbody", _html_row(html("baseline"), found, [words.NOT_APPLICABLE] * 2))
+        )
     return _table(comparison, "exposed", bodies)
 
 
 def _table(comparison: Comparison, name: str, bodies: Sequence[Markup]) -> Markup:
     area, baseline = comparison.census.attacked_area, comparison.baseline
     ranked = "" if baseline is None else f"{baseline.likeliest.claims:,}"
-    given = {"Nouns": comparison.census.nouns.capitalize(), "ranked": ranked, "area": f" in {area}" if area else ""}
+    given = {
+        "Nouns": comparison.census.nouns.capitalize(),
+        "ranked": ranked,
+        "area": f" in {area}" if area else "",
+    }
     texts = ("Protection", *(text.format(**given) for text in WORDS[f"{name}_heads"].values()))
     columns = element("colgroup", *[void("col")] * len(texts))
     head = element("thead", element("tr", *(element("th", text, scope="col") for text in texts)))
@@ -85,7 +108,10 @@ def _table(comparison: Comparison, name: str, bodies: Sequence[Markup]) -> Marku
 
 
 def _html_row(heading: str, cells: Sequence[str], texts: Sequence[str] = ()) -> Markup:
-    found = [*(element("td", text) for text in cells), *(element("td", text, class_="text") for text in texts)]
+    found = [
+        *(element("td", text) for text in cells),
+        *(element("td", text, class_="text") for text in texts),
+    ]
     return element("tr", element("th", heading, scope="row"), *found)
 
 
@@ -102,7 +128,10 @@ def headings(comparison: Comparison) -> list[Markup]:
 
 def spec_code(spec: str) -> Markup:
     """A definition as code, which may break after a step or a parameter."""
-    return element("code", Markup(joined([spec]).replace("+", "+<wbr>").replace(",", ",<wbr>").replace(":", ":<wbr>")))
+    return element(
+        "code",
+        Markup(joined([spec]).replace("+", "+<wbr>").replace(",", ",<wbr>").replace(":", ":<wbr>")),
+    )
 
 
 def _exposed(row: Row) -> Sequence[str]:
@@ -115,7 +144,9 @@ def _exposed(row: Row) -> Sequence[str]:
         words.NONE_CAN_BE if row["proven"] is None else f"{row['proven']:,}{late}",
         f"{named}{row['marks']}",
         f"{row['ranked_right']:,} ({row['ranked_right_of_baseline']:,}){row['marks']}",
-        words.NOT_MEASURED if row["membership_measured"] is None else f"{row['membership_measured']:.2f}",
+        words.NOT_MEASURED
+        if row["membership_measured"] is None
+        else f"{row['membership_measured']:.2f}",
     ]
 
 
@@ -140,8 +171,14 @@ def _with_groups(row: Row, column: str) -> str:
 
 def at_most(row: Row, column: str) -> str:
     """A number of a column; a share is an upper limit where secondary suppression withholds more than was counted."""
-    is_limit = row["shares_are_upper_limits"] and row[column] and column.endswith(("_published", "_shown"))
-    return f"at most {spelled(column, row[column])}{_LIMIT}" if is_limit else spelled(column, row[column])
+    is_limit = (
+        row["shares_are_upper_limits"] and row[column] and column.endswith(("_published", "_shown"))
+    )
+    return (
+        f"at most {spelled(column, row[column])}{_LIMIT}"
+        if is_limit
+        else spelled(column, row[column])
+    )
 
 
 def spelled(column: str, value: float | None) -> str:

@@ -22,7 +22,11 @@ def text(key: str, /, **given: object) -> str:
 def html(key: str, /, **given: str) -> Markup:
     """A piece of the page, or a text of it, with these words in it. What is not markup is escaped."""
     escaped = {name: joined([word]) for name, word in given.items()}
-    return Markup(WORDS["html"][key].format(**escaped)) if key in WORDS["html"] else joined([text(key, **given)])
+    return (
+        Markup(WORDS["html"][key].format(**escaped))
+        if key in WORDS["html"]
+        else joined([text(key, **given)])
+    )
 
 
 def said_for(protection: Protection) -> str:

@@ -22,10 +22,16 @@ METHODS = (
     Method("safetab"),
 )
 
-SAID: Mapping[str, str] = {step: said for method in METHODS for step, said in method.words["said_for_it"].items()}
+SAID: Mapping[str, str] = {
+    step: said for method in METHODS for step, said in method.words["said_for_it"].items()
+}
 """What the users of a method say for it, by the name of a step, or of steps that are joined by +."""
 
 
 def controls_of(kind: str) -> tuple[str, ...]:
     """The protections with which the attack itself is checked, by what they do."""
-    return tuple(method.words["controls"][kind] for method in METHODS if kind in method.words.get("controls", {}))
+    return tuple(
+        method.words["controls"][kind]
+        for method in METHODS
+        if kind in method.words.get("controls", {})
+    )

@@ -9,11 +9,20 @@ from pathlib import Path
 import numpy as np
 
 from safetab.apps.compare.protections.method import Form, Made, Method, Place, Wrong, number_text
-from safetab.apps.compare.protections.protection import Floats, Known, NumberStep, Windows, from_chances
+from safetab.apps.compare.protections.protection import (
+    Floats,
+    Known,
+    NumberStep,
+    Windows,
+    from_chances,
+)
 from safetab.apps.compare.tables.exact_tables import ExactTables, Int64s, PublishedTables, UInt64s
 from safetab.foundation.files import UnreadableFile, read_text
 
-_ROWS_OF_KEYS, _REPEATED_ROWS = 750, 250  # a table by keys has rows 1 to 750; 501 to 750 serve larger counts
+_ROWS_OF_KEYS, _REPEATED_ROWS = (
+    750,
+    250,
+)  # a table by keys has rows 1 to 750; 501 to 750 serve larger counts
 _BY_KEY, _BY_CHANCE = ("pcv", "ckey", "pvalue"), ("i", "j", "p")
 _KEY_BITS = 44  # of a cell key: its steps are far larger than rounding errors in sums of chances
 _CLOSE = 1e-12
@@ -71,14 +80,23 @@ def cell_key_of_file(path: Path) -> CellKey:
     names, *rows = [[cell.strip(' "') for cell in line.split(delimiter)] for line in lines] or [[]]
     form = next((form for form in (_BY_KEY, _BY_CHANCE) if set(form) <= set(names)), None)
     if form is None:
-        raise ValueError(f"columns: {', '.join(names) or 'none'}. Give pcv, ckey, pvalue or i, j, p in the first line.")
+        raise ValueError(
+            f"columns: {', '.join(names) or 'none'}. Give pcv, ckey, pvalue or i, j, p in the first line."
+        )
     try:
-        columns = [np.array([float(row[names.index(name)]) for row in rows if any(row)]) for name in form]
+        columns = [
+            np.array([float(row[names.index(name)]) for row in rows if any(row)]) for name in form
+        ]
     except (ValueError, IndexError):
-        raise ValueError(f"rows: some have no number for {', '.join(form)}. Give one in every row.") from None
+        raise ValueError(
+            f"rows: some have no number for {', '.join(form)}. Give one in every row."
+        ) from None
     for name, column in zip(form, columns, strict=True):
         is_whole = (np.abs(column) < 10**6) & (column == np.rint(column))
-        _require(name == "p" or is_whole.all(), f"{name}: some values are not whole numbers below a million.")
+        _require(
+            name == "p" or is_whole.all(),
+            f"{name}: some values are not whole numbers below a million.",
+        )
     first, second = (column.astype(np.int64) for column in columns[:2])
     if form is _BY_KEY:
         return _by_key(first, second, columns[2].astype(np.int64))
@@ -91,10 +109,17 @@ def _by_key(counts: Int64s, keys: Int64s, changes: Int64s) -> CellKey:
     size = int(keys.max(initial=-1)) + 1
     places = np.divmod(np.arange(_ROWS_OF_KEYS * size), max(size, 1))
     is_whole = size > 0 and np.array_equal([counts[order] - 1, keys[order]], places)
-    _require(is_whole, f"rows: every pcv from 1 to {_ROWS_OF_KEYS} needs each ckey from 0 on exactly once.")
-    by_key = np.vstack([np.zeros(size, dtype=np.int64), changes[order].reshape(_ROWS_OF_KEYS, size)])
+    _require(
+        is_whole,
+        f"rows: every pcv from 1 to {_ROWS_OF_KEYS} needs each ckey from 0 on exactly once.",
+    )
+    by_key = np.vstack(
+        [np.zeros(size, dtype=np.int64), changes[order].reshape(_ROWS_OF_KEYS, size)]
+    )
     is_possible = (by_key + np.arange(len(by_key))[:, None] >= 0).all()
-    _require(is_possible, "pvalue: some changes are larger than the count, so a number would be below 0.")
+    _require(
+        is_possible, "pvalue: some changes are larger than the count, so a number would be below 0."
+    )
     largest = int(np.abs(by_key).max())
     chances = [(by_key == change).mean(axis=1) for change in range(-largest, largest + 1)]
     return CellKey(np.stack(chances, axis=1), _REPEATED_ROWS, by_key)
@@ -102,16 +127,23 @@ def _by_key(counts: Int64s, keys: Int64s, changes: Int64s) -> CellKey:
 
 def _by_chance(counts: Int64s, targets: Int64s, chances: Floats) -> CellKey:
     _require(len(counts) > 0, "rows: there are none.")
-    _require(((chances >= 0) & (chances <= 1)).all(), "p: some probabilities are not between 0 and 1.")
+    _require(
+        ((chances >= 0) & (chances <= 1)).all(), "p: some probabilities are not between 0 and 1."
+    )
     _require(min(counts.min(), targets.min()) >= 0, "i, j: some counts are below 0.")
-    _require(not ((counts == 0) & (targets > 0) & (chances > 0)).any(), "i = 0: zero must stay zero.")
+    _require(
+        not ((counts == 0) & (targets > 0) & (chances > 0)).any(), "i = 0: zero must stay zero."
+    )
     largest = int(np.abs(targets - counts).max())
     table = np.zeros((int(counts.max()) + 1, 2 * largest + 1))
     np.add.at(table, (counts, targets - counts + largest), chances)
     table[0] = np.arange(-largest, largest + 1) == 0
     sums = table.sum(axis=1)
     count = int(np.argmax(np.abs(sums - 1) > 1e-6))
-    _require(abs(sums[count] - 1) <= 1e-6, f"i = {count}: the probabilities sum to {sums[count]:.6g}, not to 1.")
+    _require(
+        abs(sums[count] - 1) <= 1e-6,
+        f"i = {count}: the probabilities sum to {sums[count]:.6g}, not to 1.",
+    )
     return CellKey(table / sums[:, None])
 
 
@@ -126,7 +158,11 @@ def _least_variance(js: int) -> int:
 
 
 def table_of(
-    largest: int, variance: float, js: int = 0, pstay: float = 0.0, is_rising: Sequence[bool] = (True,)
+    largest: int,
+    variance: float,
+    js: int = 0,
+    pstay: float = 0.0,
+    is_rising: Sequence[bool] = (True,),
 ) -> Floats:
     """One row per count and one column per change up to `largest`: mean 0, variance at most `variance`.
 
@@ -154,7 +190,11 @@ def _most_entropy(changes: Int64s, variance: float, pstay: float, *, is_rising: 
     A limit that is broken is held at 0, for as long as that doesn't push the chances above it.
     """
     falls = np.eye(len(changes))[:-1] - np.eye(len(changes))[1:]  # from each chance to the next
-    limits = [changes**2 - variance, pstay * (0 in changes) - (changes == 0), *falls[is_rising & (changes[1:] <= 0)]]
+    limits = [
+        changes**2 - variance,
+        pstay * (0 in changes) - (changes == 0),
+        *falls[is_rising & (changes[1:] <= 0)],
+    ]
     held: list[int] = []
     for _ in range(200):
         chances, pushes = _fitted(np.stack([changes, *(limits[limit] for limit in held)], axis=1))
@@ -183,7 +223,9 @@ def _fitted(powers: Floats) -> tuple[Floats, Floats]:
         curvature = (powers * chances[:, None]).T @ powers - np.outer(slope, slope)
         step = np.linalg.lstsq(curvature + 1e-15 * np.eye(len(place)), slope, rcond=None)[0]
         lengths, gain = 0.5 ** np.arange(30), 1e-4 * (slope @ step)
-        enough = (each for each in lengths if value_at(place + each * step) <= value - each * gain + 1e-14)
+        enough = (
+            each for each in lengths if value_at(place + each * step) <= value - each * gain + 1e-14
+        )
         length = next(enough, 0.0)
         if np.abs(slope).max() < _CLOSE or length == 0:
             break
@@ -193,9 +235,15 @@ def _fitted(powers: Floats) -> tuple[Floats, Floats]:
 
 def _of_parameters(largest: int, variance: float, js: int, pstay: float) -> Made:
     if js > largest:
-        raise Wrong({"js": f"{js} is larger than D, so a count of {js} could not change. Give at most {largest}."})
+        raise Wrong(
+            {
+                "js": f"{js} is larger than D, so a count of {js} could not change. Give at most {largest}."
+            }
+        )
     if variance < (least := _least_variance(js)):
-        raise Wrong({"V": f"With js={js} it can't be below {least}. Give a larger V or a smaller js."})
+        raise Wrong(
+            {"V": f"With js={js} it can't be below {least}. Give a larger V or a smaller js."}
+        )
     words = f"cell key, changes up to {largest}, variance {number_text(variance)}"
     return CellKey(table_of(largest, variance, js, pstay)), words
 
@@ -211,7 +259,12 @@ CELL_KEYS = Method(
     "cell_key",
     Place.NUMBERS,
     (
-        Form("cell-key", _of_parameters, {"D": range(1, 31), "V": 900.0}, {"js": (range(31), 0), "pstay": (1.0, 0.0)}),
+        Form(
+            "cell-key",
+            _of_parameters,
+            {"D": range(1, 31), "V": 900.0},
+            {"js": (range(31), 0), "pstay": (1.0, 0.0)},
+        ),
         Form("cell-key", _of_file, {"ptable": Path}),
     ),
 )

@@ -114,7 +114,9 @@ def told_once(windows: Windows, rows: Rows) -> Windows:
     sums = [parts.tobytes() for parts in np.split(rows.members, rows.starts[1:-1])]
     last = {parts: number for number, parts in enumerate(sums)}
     is_last = np.array([last[parts] == number for number, parts in enumerate(sums)])
-    return chosen(is_last, windows, _windows(windows.firsts, np.zeros_like(windows.firsts), np.empty(0)))
+    return chosen(
+        is_last, windows, _windows(windows.firsts, np.zeros_like(windows.firsts), np.empty(0))
+    )
 
 
 def _windows(firsts: Int64s, sizes: Int64s, logs: Floats) -> Windows:
@@ -212,7 +214,9 @@ class Threshold:
 
     def is_withheld(self, tables: ExactTables) -> NDArray[np.bool_]:
         """Whether each number's group is too small in its area, or its area is."""
-        return np.asarray((tables.area_people if self.is_of_areas else tables.group_totals) < self.people)
+        return np.asarray(
+            (tables.area_people if self.is_of_areas else tables.group_totals) < self.people
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,7 +234,9 @@ class Protection:
     scale: Fraction | None = None  # by which SafeTab's budgets are multiplied
     is_of_2020: bool = False  # SafeTab with the budgets of 2020
     family: str = ""  # the names of its steps, without those that only choose tables
-    said: tuple[str, ...] = ()  # what its users say for it: of its steps together, or of each of them
+    said: tuple[
+        str, ...
+    ] = ()  # what its users say for it: of its steps together, or of each of them
 
     @property
     def repeats_errors(self) -> bool:

@@ -46,11 +46,20 @@ class _RandomRounding(NumberStep):
 
 def _random_rounding(base: int, fixed: str) -> Made:
     is_fixed = fixed == "yes"
-    return _RandomRounding(base, is_fixed), f"random rounding to base {base}{', fixed' if is_fixed else ''}"
+    return _RandomRounding(
+        base, is_fixed
+    ), f"random rounding to base {base}{', fixed' if is_fixed else ''}"
 
 
 RANDOM_ROUNDING = Method(
     "random_rounding",
     Place.NUMBERS,
-    (Form("round-random", _random_rounding, {"base": range(1, 10**4 + 1)}, {"fixed": (("no", "yes"), "no")}),),
+    (
+        Form(
+            "round-random",
+            _random_rounding,
+            {"base": range(1, 10**4 + 1)},
+            {"fixed": (("no", "yes"), "no")},
+        ),
+    ),
 )

@@ -59,7 +59,9 @@ class Rounding(NumberStep):
     def windows(self, published: PublishedTables, known: Known) -> Windows:
         """Every count that rounds to the number. A withheld one is small, or anything if it may be a secondary one."""
         is_shown, values = published.is_shown, published.numbers.data[published.is_shown]
-        is_judged = known.is_total if self.is_of_groups else np.ones_like(is_shown)  # whether its own count decides
+        is_judged = (
+            known.is_total if self.is_of_groups else np.ones_like(is_shown)
+        )  # whether its own count decides
         least = np.where(is_judged, int(self.zeros_shown), 0)
         most = np.where(self.width > 0, known.most, self.withheld_below - 1)
         largest = values.max(initial=0)
@@ -93,7 +95,12 @@ class Rounding(NumberStep):
 
 
 def secondary(
-    tables: ExactTables, is_primary: NDArray[np.bool_], *, zeros_shown: bool, width: int = 1, limit: float
+    tables: ExactTables,
+    is_primary: NDArray[np.bool_],
+    *,
+    zeros_shown: bool,
+    width: int = 1,
+    limit: float,
 ) -> tuple[NDArray[np.bool_], bool]:
     """Whether each number is withheld, and whether `limit` (seconds of work) left any of them computable.
 
@@ -115,8 +122,12 @@ class _Pattern:
     more: a table with a 0 in its place protects nothing.
     """
 
-    def __init__(self, tables: ExactTables, is_primary: NDArray[np.bool_], *, zeros_shown: bool, width: int) -> None:
-        assert tables.parts is not None, "secondary suppression needs to know what numbers are sums of"
+    def __init__(
+        self, tables: ExactTables, is_primary: NDArray[np.bool_], *, zeros_shown: bool, width: int
+    ) -> None:
+        assert tables.parts is not None, (
+            "secondary suppression needs to know what numbers are sums of"
+        )
         is_part = tables.parts.is_part(int(tables.parts.members.max(initial=-1)) + 1)
         is_part[:, is_part[(tables.counts == 0) & ~is_primary & zeros_shown].any(axis=0)] = False
         _, first, inverse = np.unique(is_part, axis=0, return_index=True, return_inverse=True)
@@ -127,15 +138,22 @@ class _Pattern:
         self._sum_of[can_move] = sum_of
         columns = is_part[numbers][:, is_part[numbers].any(axis=0)]
         columns = columns[:, np.argsort(columns.argmax(axis=0), kind="stable")]
-        self.is_part = columns[:, np.sort(np.unique(columns, axis=1, return_index=True)[1])]  # by sum and unknown
+        self.is_part = columns[
+            :, np.sort(np.unique(columns, axis=1, return_index=True)[1])
+        ]  # by sum and unknown
         self.unknowns = int(self.is_part.shape[1])
         self.values = tables.counts[numbers]
         self.room = np.maximum(self.values - int(zeros_shown), 0)  # how far each can fall
         self.costs = sizes * (1 + self.values)  # of withholding: 1 + value for each number
         self.is_primary = np.bincount(sum_of, is_primary[can_move], len(numbers)) > 0
         self.is_withheld = self.is_primary.copy()
-        self.most = int(self.values.sum()) + width  # of any number, in the tables that are looked at
-        self.lowest, self.highest = self.values.copy(), self.values.copy()  # seen in tables that fit
+        self.most = (
+            int(self.values.sum()) + width
+        )  # of any number, in the tables that are looked at
+        self.lowest, self.highest = (
+            self.values.copy(),
+            self.values.copy(),
+        )  # seen in tables that fit
 
     @property
     def is_number_withheld(self) -> NDArray[np.bool_]:
@@ -153,7 +171,9 @@ class _Pattern:
             fall = program.add_unknown(0, int(self.room[place]), cost)
             program.add_row([*parts, rise, fall], [*([1] * len(parts)), -1, 1], value, value)
 
-    def move(self, program: _Program, place: int, rise: tuple[int, int], fall: tuple[int, int]) -> None:
+    def move(
+        self, program: _Program, place: int, rise: tuple[int, int], fall: tuple[int, int]
+    ) -> None:
         """Ask for tables in which the sum rises and falls so much."""
         unknown = self.unknowns + 2 * place
         program.set_bounds(unknown, *rise)
@@ -170,14 +190,18 @@ class _Pattern:
         self.is_withheld |= is_new
         for place in np.flatnonzero(np.repeat(is_new, 2)).tolist():
             program.set_cost(self.unknowns + place, 0)
-        if np.abs(solution - solution.round()).max(initial=0) < _CLOSE:  # in whole numbers: people can be so
+        if (
+            np.abs(solution - solution.round()).max(initial=0) < _CLOSE
+        ):  # in whole numbers: people can be so
             seen = self.values + changes.round().astype(np.int64)
             np.minimum(self.lowest, seen, out=self.lowest)
             np.maximum(self.highest, seen, out=self.highest)
 
     def in_falling_order(self, is_asked: NDArray[np.bool_]) -> list[int]:
         """The places of the sums asked for, from the largest value down."""
-        return [place for place in np.argsort(-self.values, kind="stable").tolist() if is_asked[place]]
+        return [
+            place for place in np.argsort(-self.values, kind="stable").tolist() if is_asked[place]
+        ]
 
 
 def _protect(pattern: _Pattern, width: int, limit: float) -> float:
@@ -212,7 +236,9 @@ def _audit(pattern: _Pattern, width: int, limit: float) -> bool:
                 limit -= answer.seconds
                 found += [] if answer.values is None else [answer.values.astype(np.float64)]
         if found:
-            pattern.withhold(program, min(found, key=lambda each: pattern.costs[pattern.moved(each)[1]].sum()))
+            pattern.withhold(
+                program, min(found, key=lambda each: pattern.costs[pattern.moved(each)[1]].sum())
+            )
         is_left |= not found
     return is_left
 
@@ -221,7 +247,9 @@ def _round(base: int) -> Made:
     return Rounding(((0, base),)), f"rounding to the nearest {base}"
 
 
-def _by_rule(ladder: tuple[tuple[int, int], ...], withheld_below: int, words: str, _: str, zeros: str) -> Made:
+def _by_rule(
+    ladder: tuple[tuple[int, int], ...], withheld_below: int, words: str, _: str, zeros: str
+) -> Made:
     return Rounding(ladder, withheld_below, zeros == "shown"), words
 
 
@@ -230,7 +258,11 @@ def _suppress(below: int, secondary: str, zeros: str, width: int) -> Made:
     if width > 1 and not is_lp:
         raise Wrong({"range": "It can only be given with secondary=lp."})
     if is_lp and not is_available():
-        raise Wrong({"secondary": "lp needs OR-Tools, which is not installed. Install it: pip install ortools."})
+        raise Wrong(
+            {
+                "secondary": "lp needs OR-Tools, which is not installed. Install it: pip install ortools."
+            }
+        )
     words = f"suppression of counts below {below}{', with secondary suppression' if is_lp else ''}"
     return Rounding(EXACT, below, zeros == "shown", width * is_lp), words
 
@@ -250,7 +282,12 @@ ROUNDING = Method(
     Place.NUMBERS,
     (
         Form("round", _round, {"base": _MANY}),
-        Form("round", partial(_by_rule, REVIEW_BOARD, 15, "rounding ladder"), {"ladder": ("drb",)}, _ZEROS),
+        Form(
+            "round",
+            partial(_by_rule, REVIEW_BOARD, 15, "rounding ladder"),
+            {"ladder": ("drb",)},
+            _ZEROS,
+        ),
         Form("round", partial(_by_rule, ((0, 5),), 10, "10-5 rule"), {"rule": ("10-5",)}, _ZEROS),
     ),
 )

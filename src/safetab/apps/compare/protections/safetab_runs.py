@@ -30,7 +30,9 @@ from safetab.runs.observed.tally import MeasuredAs
 from safetab.runs.observed.theory import LevelTheory, sum_of_draws
 
 _Window = tuple[int, Floats]
-_Draws = tuple[NoiseDistribution, int, int]  # a noisy number: its noise, how many draws of it, and the number
+_Draws = tuple[
+    NoiseDistribution, int, int
+]  # a noisy number: its noise, how many draws of it, and the number
 _NEGLIGIBLE = 1e-12  # of the largest chance in a window
 
 
@@ -56,19 +58,28 @@ def measured_groups(area: AttackedArea, level: LevelPlan) -> list[MeasuredGroup]
                 index = of_area.entity * len(place_of) + iteration
                 is_total_only, shapes = bool(level.universe.is_total_only[iteration]), [None]
                 if known is not None:  # no shape if the group is not measured
-                    shapes = known[1][slice(*np.searchsorted(known[0], (index, index + 1)))].tolist()
-                groups += [MeasuredGroup(index, system, number, is_total_only, shape) for shape in shapes]
+                    shapes = known[1][
+                        slice(*np.searchsorted(known[0], (index, index + 1)))
+                    ].tolist()
+                groups += [
+                    MeasuredGroup(index, system, number, is_total_only, shape) for shape in shapes
+                ]
     return groups
 
 
-def safetab_publication(area: AttackedArea, plan: RunPlan, counts: GroupCounts, bits: AddressedBits) -> Publication:
+def safetab_publication(
+    area: AttackedArea, plan: RunPlan, counts: GroupCounts, bits: AddressedBits
+) -> Publication:
     """Run SafeTab once and keep what it publishes of the attacked area.
 
     The noise of a number depends on its address alone: with the bits of a whole run this is what
     that run publishes.
     """
     ledger, family = Ledger(plan.config.budgets, bits), plan.config.product.families[0]
-    tables = {system: _PublishedSystem(system, plan.config.allow_negative_counts) for system in area.systems}
+    tables = {
+        system: _PublishedSystem(system, plan.config.allow_negative_counts)
+        for system in area.systems
+    }
     for level in plan.levels:
         groups = {group.index: group for group in measured_groups(area, level)}
         if level.family is family and level.design.suppression_threshold is not None:
@@ -82,16 +93,24 @@ def safetab_publication(area: AttackedArea, plan: RunPlan, counts: GroupCounts, 
             noise, stage_1 = level.design.noise(measurements.stage), measurements.stage_1_totals
             for shape, values in measurements.values.items():
                 rows = measurements.groups_of(shape)
-                for row in np.flatnonzero(np.isin(measurements.indices[rows], list(groups))).tolist():
+                for row in np.flatnonzero(
+                    np.isin(measurements.indices[rows], list(groups))
+                ).tolist():
                     group, cells = groups[int(measurements.indices[rows[row]])], values[row]
                     own = tables[group.system]
                     # a table of another family tells the same size once more
-                    is_told = level.family is family and own.add(group.total, cells, noise, shape, grain_of(family))
+                    is_told = level.family is family and own.add(
+                        group.total, cells, noise, shape, grain_of(family)
+                    )
                     if not is_told:
                         own.draws[group.total].append((noise, shape.cells, int(cells.sum())))
                     if stage_1 is not None:
-                        own.draws[group.total].append((level.design.noise(Stage.STAGE_1), 1, int(stage_1[rows[row]])))
-    published = [PublishedTables.of(each.numbers.filled(0), each.numbers.mask) for each in tables.values()]
+                        own.draws[group.total].append(
+                            (level.design.noise(Stage.STAGE_1), 1, int(stage_1[rows[row]]))
+                        )
+    published = [
+        PublishedTables.of(each.numbers.filled(0), each.numbers.mask) for each in tables.values()
+    ]
     return Publication(published, [each.windows for each in tables.values()], can_be_proven=False)
 
 
@@ -100,16 +119,27 @@ class _PublishedSystem:
 
     def __init__(self, system: System, allow_negative: bool) -> None:
         self._system, self._allow_negative = system, allow_negative
-        self.numbers: Any = np.ma.MaskedArray(np.zeros(len(system.lines), dtype=np.int64), mask=True)
+        self.numbers: Any = np.ma.MaskedArray(
+            np.zeros(len(system.lines), dtype=np.int64), mask=True
+        )
         self.draws: list[list[_Draws]] = [[] for _ in system.lines]
-        self.otherwise: list[_Window] = [(0, np.empty(0))] * len(system.lines)  # what it tells that there are none
+        self.otherwise: list[_Window] = [(0, np.empty(0))] * len(
+            system.lines
+        )  # what it tells that there are none
 
-    def add(self, total: int, cells: Int64s, noise: NoiseDistribution, shape: Shape, grain: Shape) -> bool:
+    def add(
+        self, total: int, cells: Int64s, noise: NoiseDistribution, shape: Shape, grain: Shape
+    ) -> bool:
         """Show a group's noisy table; whether its cells tell the attacker all that their sum does."""
-        shown, of_grain = cells if self._allow_negative else np.maximum(cells, 0), cells_of(shape, grain)
+        shown, of_grain = (
+            cells if self._allow_negative else np.maximum(cells, 0),
+            cells_of(shape, grain),
+        )
         self.numbers[total] = shown.sum()
         is_told = False
-        numbers = np.flatnonzero((self._system.areas == self._system.areas[total]) & (self._system.lines > 0))
+        numbers = np.flatnonzero(
+            (self._system.areas == self._system.areas[total]) & (self._system.lines > 0)
+        )
         for number in numbers.tolist() if of_grain else ():
             line = lines_of(grain)[self._system.lines[number] - 1]
             members = [place for cell in line.run for place in of_grain[cell]]

@@ -18,7 +18,13 @@ from safetab.model.specification.kinds import in_sentence, nearest
 
 _OF_2020 = "2020"  # a directory of this name is `safetab:./2020`
 _DECIMAL = re.compile(r"\d{1,6}|\d{0,6}\.\d{1,12}", re.ASCII)
-_FORMS = [(place, form) for place in Place for method in METHODS if method.place is place for form in method.forms]
+_FORMS = [
+    (place, form)
+    for place in Place
+    for method in METHODS
+    if method.place is place
+    for form in method.forms
+]
 """The forms of all steps, in the order of the steps."""
 _PLACES: Mapping[str, Place] = {form.name: place for place, form in _FORMS}
 """What each step works on, by its name."""
@@ -49,26 +55,42 @@ def checked(text: str, folder: Path) -> Checked[Protection]:
     elif name == "safetab" and "+" not in text:
         protection = _safetab(rest, folder, findings)
     else:
-        protection = _joined([_step(part.strip(), folder, findings) for part in text.split("+")], findings)
+        protection = _joined(
+            [_step(part.strip(), folder, findings) for part in text.split("+")], findings
+        )
     return Checked(None if findings.has_errors else protection, findings.findings)
 
 
 def _safetab(place: str, folder: Path, findings: FindingsOf) -> Protection:
-    safetab = Protection("safetab", "SafeTab", is_safetab=True, family="safetab", said=(SAID["safetab"],))
+    safetab = Protection(
+        "safetab", "SafeTab", is_safetab=True, family="safetab", said=(SAID["safetab"],)
+    )
     if not place:
         return safetab
     if place == _OF_2020:
-        return replace(safetab, spec=f"safetab:{place}", name="SafeTab with the budgets of 2020", is_of_2020=True)
+        return replace(
+            safetab,
+            spec=f"safetab:{place}",
+            name="SafeTab with the budgets of 2020",
+            is_of_2020=True,
+        )
     if place.startswith("scale="):
         factor = place.removeprefix("scale=").strip()
         scale = Fraction(factor) if _DECIMAL.fullmatch(factor) else Fraction(0)
         if not scale:
             findings.error("safetab scale", f'"{factor}": Give a number above 0, such as 0.25.')
         times = decimal_text(scale)
-        return replace(safetab, spec=f"safetab:scale={times}", name=f"SafeTab, budgets times {times}", scale=scale)
+        return replace(
+            safetab,
+            spec=f"safetab:scale={times}",
+            name=f"SafeTab, budgets times {times}",
+            scale=scale,
+        )
     if not (folder / place).is_dir():
         advice = "Give the directory of its parameters, 2020, or scale=F."
-        findings.error("safetab", f"{folder / place} is not a directory. {advice}", is_of_files=True)
+        findings.error(
+            "safetab", f"{folder / place} is not a directory. {advice}", is_of_files=True
+        )
     words = f"SafeTab with the parameters of {Path(place).name}"
     return replace(safetab, spec=f"safetab:{place}", name=words, parameters=folder / place)
 
@@ -82,7 +104,9 @@ def _joined(steps: Sequence[_Step], findings: FindingsOf) -> Protection:
             made[_PLACES[step.name]].append(step.made)
     in_order = sorted(names, key=_PLACES.__getitem__)
     if names != in_order or len(set(names)) < len(names) or len(made[Place.NUMBERS]) > 1:
-        order = "Give swap first, then area and threshold, then one step on numbers, each at most once."
+        order = (
+            "Give swap first, then area and threshold, then one step on numbers, each at most once."
+        )
         findings.error("steps", f"{' and '.join(names)} can't be joined so. {order}")
     choosing = [name for name in names if _PLACES[name] is not Place.SELECTIONS]
     together = SAID.get("+".join(names))
@@ -104,12 +128,20 @@ def _step(text: str, folder: Path, findings: FindingsOf) -> _Step:
         if name in {"none", "safetab"}:
             raise Wrong({"": "It can't be joined with other steps."})
         if name not in _PLACES:
-            raise Wrong({"": f"There is no such protection. {nearest(name, ['none', 'safetab', *_PLACES])}"})
+            raise Wrong(
+                {"": f"There is no such protection. {nearest(name, ['none', 'safetab', *_PLACES])}"}
+            )
         given = _values(name, rest)
         form = _form(name, given)
         values = {key: given.get(key, form.defaults.get(key)) for key in form.keys}
-        written = [f"{key}={number_text(value)}" for key, value in values.items() if value != form.defaults.get(key)]
-        made, words = form.make(*(folder / value if isinstance(value, Path) else value for value in values.values()))
+        written = [
+            f"{key}={number_text(value)}"
+            for key, value in values.items()
+            if value != form.defaults.get(key)
+        ]
+        made, words = form.make(
+            *(folder / value if isinstance(value, Path) else value for value in values.values())
+        )
         return _Step(name, made, words, f"{name}:{','.join(written)}", SAID[form.said or name])
     except Wrong as wrong:
         for key, message in wrong.args[0].items():

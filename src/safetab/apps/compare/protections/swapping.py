@@ -59,12 +59,18 @@ class Households:
 
     areas: Int64s  # position of the smallest area
     sizes: Int64s
-    is_unique: NDArray[np.bool_]  # whether somebody is the only one of the inner area with their codes
-    around: Int64s  # by smallest area, a row each for the number of the inner, middle and outer area
+    is_unique: NDArray[
+        np.bool_
+    ]  # whether somebody is the only one of the inner area with their codes
+    around: (
+        Int64s  # by smallest area, a row each for the number of the inner, middle and outer area
+    )
 
     def chosen(self, which: Int64s) -> Self:
         """The households at these positions."""
-        return replace(self, areas=self.areas[which], sizes=self.sizes[which], is_unique=self.is_unique[which])
+        return replace(
+            self, areas=self.areas[which], sizes=self.sizes[which], is_unique=self.is_unique[which]
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +78,19 @@ class Swapping:
     """Swapping of this share of the households; with the target "unique", first of those with a unique member."""
 
     rate: float
-    size_noise: tuple[float, float, float] = (0.0, 1.0, 0.0)  # chances that the match key is one less, equal, one more
-    geography: tuple[float, float, float] = (1.0, 0.0, 0.0)  # chances of the own tract, one of the county, the state
-    target: Literal["none", "unique"] = "none"  # an agency's targets are secret, so "unique" is an assumption
+    size_noise: tuple[float, float, float] = (
+        0.0,
+        1.0,
+        0.0,
+    )  # chances that the match key is one less, equal, one more
+    geography: tuple[float, float, float] = (
+        1.0,
+        0.0,
+        0.0,
+    )  # chances of the own tract, one of the county, the state
+    target: Literal["none", "unique"] = (
+        "none"  # an agency's targets are secret, so "unique" is an assumption
+    )
 
     def protect(self, people: Households, rng: np.random.Generator) -> Households:
         """The same households after the exchange. Each area keeps its number of households."""
@@ -107,15 +123,25 @@ class Swapping:
             by_cell = left[np.lexsort((rank[left], cell))]
             begins = np.flatnonzero(np.diff(np.sort(cell), prepend=-1))
             sizes = np.diff(begins, append=len(left))
-            taken = np.add.reduceat(rank[by_cell] < chosen, begins, dtype=np.int64) if len(begins) else begins
+            taken = (
+                np.add.reduceat(rank[by_cell] < chosen, begins, dtype=np.int64)
+                if len(begins)
+                else begins
+            )
             last = by_cell[np.maximum(begins + taken - 1, 0)]
             is_odd = taken % 2 == 1
-            may_take = np.flatnonzero(is_odd & (sizes > taken))  # one that is not chosen; half of these do
-            may_take = may_take[np.lexsort((rng.permutation(len(may_take)), ~is_first[last[may_take]]))]
+            may_take = np.flatnonzero(
+                is_odd & (sizes > taken)
+            )  # one that is not chosen; half of these do
+            may_take = may_take[
+                np.lexsort((rng.permutation(len(may_take)), ~is_first[last[may_take]]))
+            ]
             paired = taken - is_odd
             paired[may_take[: (len(may_take) + 1) // 2]] += 2
             within = np.arange(len(left)) - np.repeat(begins, sizes)
-            yield by_cell[within < np.repeat(paired, sizes)].reshape(-1, 2).T  # neighbours in a cell
+            yield (
+                by_cell[within < np.repeat(paired, sizes)].reshape(-1, 2).T
+            )  # neighbours in a cell
             left = last[is_odd & (sizes == taken)]
 
     def leaving_shares(self, people: Int64s, middle: Int64s, outer: Int64s) -> Floats:
@@ -146,27 +172,42 @@ class Swapping:
         Files without areas of records are links. Raises InvalidInput if nobody knows who lives with whom.
         """
         record = inputs.files.config.product.record
-        layouts = [record] if record.fields else [product.record for product in PRODUCTS]  # records of the same census
+        layouts = (
+            [record] if record.fields else [product.record for product in PRODUCTS]
+        )  # records of the same census
         persons = next((each for each in layouts if not each.holds_people), record)
         require_none(self.refused(data))
         home = _homes_of(data / PERSON_HOUSEHOLD_FILE)
         numbers, around = _ground(inputs.files.geography_of_pass, inputs.files.config.census.kinds)
-        people = _households_of(data, persons, home, numbers, around, finds_unique=self.target == "unique")
-        known = np.flatnonzero(people.areas != _NOBODY)  # the others live outside of what is tabulated
+        people = _households_of(
+            data, persons, home, numbers, around, finds_unique=self.target == "unique"
+        )
+        known = np.flatnonzero(
+            people.areas != _NOBODY
+        )  # the others live outside of what is tabulated
         inside = people.chosen(known)
         after = self.protect(inside, np.random.default_rng([seed, _SWAPS, 0])).areas
         moves_to = np.full(
             len(people.areas) + 1, NO_ENTITY, dtype=np.int64
         )  # the last one is of people in no household
         moves_to[known] = np.where(after == inside.areas, NO_ENTITY, numbers[after])
-        tables = {layout.table: layout for layout in layouts if record_file_names(data, layout).value is not None}
+        tables = {
+            layout.table: layout
+            for layout in layouts
+            if record_file_names(data, layout).value is not None
+        }
         out = folder / "data"
         out.mkdir(parents=True)
         for path in data.iterdir():
             if path.name.partition(".")[0] not in tables:
                 (out / path.name).symlink_to(path.resolve())
         for layout in tables.values():
-            _write_moved(data, out / layout.table, layout, moves_to[home] if layout is persons else moves_to[:-1])
+            _write_moved(
+                data,
+                out / layout.table,
+                layout,
+                moves_to[home] if layout is persons else moves_to[:-1],
+            )
         return out
 
     def windows(self, windows: Windows, known: Known, leaving: float, leaves: Int64s) -> Windows:
@@ -199,7 +240,10 @@ class Swapping:
         found = kinds_around(areas, kinds)
         if not found:
             return 0.0
-        people, nothing = people_of(found[0]), np.zeros(len(areas.entities(found[0])), dtype=np.int64)
+        people, nothing = (
+            people_of(found[0]),
+            np.zeros(len(areas.entities(found[0])), dtype=np.int64),
+        )
         parents = [areas.parents(found[0], kind).astype(np.int64) for kind in found[1:]]
         middle, outer = [*parents, nothing, nothing][:2]
         leaving = people * self.leaving_shares(people, middle, outer)
@@ -219,7 +263,9 @@ def windows_before_swapping(windows: Windows, known: Known, leaving: float) -> W
     arriving = leaving * np.maximum(known.expected, 0)
     sizes = np.diff(windows.starts)
     last = np.maximum(windows.firsts + sizes - 1, 0)
-    fewest = np.maximum(windows.firsts - np.ceil(arriving + 8 * np.sqrt(arriving) + 12).astype(np.int64), 0)
+    fewest = np.maximum(
+        windows.firsts - np.ceil(arriving + 8 * np.sqrt(arriving) + 12).astype(np.int64), 0
+    )
     least = np.maximum(fewest, known.least)
     root = 4 * np.sqrt(leaving) + np.sqrt(16 * leaving + last)
     beyond = root**2 / (1 - leaving) + _CUT / -np.log(leaving) + 1
@@ -231,9 +277,14 @@ def windows_before_swapping(windows: Windows, known: Known, leaving: float) -> W
     logs = np.zeros(starts[-1])
     for number in np.flatnonzero(sizes).tolist():
         first, window = windows.of(number)
-        stay, counts = np.arange(fewest[number], last[number] + 1), np.arange(least[number], most[number] + 1)
+        stay, counts = (
+            np.arange(fewest[number], last[number] + 1),
+            np.arange(least[number], most[number] + 1),
+        )
         arrived, left = first + np.arange(len(window)) - stay[:, None], counts[:, None] - stay
-        comes = arrived * np.log(max(arriving[number], _LEAST)) - arriving[number] - factorials[arrived]
+        comes = (
+            arrived * np.log(max(arriving[number], _LEAST)) - arriving[number] - factorials[arrived]
+        )
         goes = factorials[counts][:, None] - factorials[stay] - factorials[left]
         goes += stay * np.log1p(-leaving) + left * np.log(leaving)
         chances = np.exp(np.where(arrived < 0, -np.inf, comes + window - window.max())).sum(axis=1)
@@ -246,17 +297,23 @@ def kinds_around(areas: Areas, kinds: Sequence[AreaKind]) -> list[AreaKind]:
     """The kind with the most areas, of those in which every smallest area lies, and up to two kinds around it."""
     covering = [kind for kind in kinds if not (areas.number_of_run(kind) == NO_ENTITY).any()]
     inner = max(covering, key=lambda kind: len(areas.entities(kind)), default=None)
-    return [] if inner is None else [kind for kind in (inner, *inner.around)[:3] if not kind.is_whole]
+    return (
+        [] if inner is None else [kind for kind in (inner, *inner.around)[:3] if not kind.is_whole]
+    )
 
 
-def _ground(areas_of_pass: Mapping[Pass, Areas], kinds: Sequence[AreaKind]) -> tuple[Int64s, Int64s]:
+def _ground(
+    areas_of_pass: Mapping[Pass, Areas], kinds: Sequence[AreaKind]
+) -> tuple[Int64s, Int64s]:
     """The numbers of all smallest areas, rising, and a row for the inner, middle and outer area of each."""
     numbers = np.concatenate([areas.smallest for areas in areas_of_pass.values()])
     around = []
     for place, areas in enumerate(areas_of_pass.values()):
         rows = [areas.number_of_area(kind) for kind in kinds_around(areas, kinds)]
         rows += [np.zeros_like(areas.smallest)] * (3 - len(rows))
-        around.append(np.stack(rows) + place * _MOST_NUMBERS)  # areas of two passes are never the same
+        around.append(
+            np.stack(rows) + place * _MOST_NUMBERS
+        )  # areas of two passes are never the same
     order = np.argsort(numbers, kind="stable")
     return numbers[order], np.concatenate(around, axis=1)[:, order]
 
@@ -268,17 +325,31 @@ def _homes_of(path: Path) -> NDArray[np.int32]:
             column = file.read(["HOUSEHOLD"])["HOUSEHOLD"]
         home = column.cast(pa.int32()).fill_null(_NOBODY).to_numpy()
     except (pa.ArrowException, KeyError) as error:
-        raise InvalidInput.about(path, "must be a Parquet file with a column HOUSEHOLD of integers.") from error
+        raise InvalidInput.about(
+            path, "must be a Parquet file with a column HOUSEHOLD of integers."
+        ) from error
     if home.min(initial=0) < _NOBODY or home.max(initial=0) > len(home):
-        raise InvalidInput.about(path, "numbers of households must count from 0 without gaps.", "HOUSEHOLD")
+        raise InvalidInput.about(
+            path, "numbers of households must count from 0 without gaps.", "HOUSEHOLD"
+        )
     return np.asarray(home)
 
 
 def _households_of(
-    data: Path, persons: RecordLayout, home: NDArray[np.int32], numbers: Int64s, around: Int64s, *, finds_unique: bool
+    data: Path,
+    persons: RecordLayout,
+    home: NDArray[np.int32],
+    numbers: Int64s,
+    around: Int64s,
+    *,
+    finds_unique: bool,
 ) -> Households:
     """Where the households live, by their members."""
-    places, traits, number_of = [np.empty(0, dtype=np.int32)], [np.empty(0, dtype=np.int64)], dict[str, int]()
+    places, traits, number_of = (
+        [np.empty(0, dtype=np.int32)],
+        [np.empty(0, dtype=np.int64)],
+        dict[str, int](),
+    )
     inner = np.unique(around[0], return_inverse=True)[1]
     for batch in _batches(data, persons):
         place, is_known = find_sorted(numbers, _area_numbers(batch, persons))
@@ -304,7 +375,9 @@ def _trait_numbers(batch: ValueBatch, layout: RecordLayout, number_of: dict[str,
     """A number for the codes of each record, without the attributes. `number_of` is extended."""
     names = dict.fromkeys(name for name, _ in layout.code_columns)
     texts = [_as_stored(batch[name]).cast(pa.string()) for name in names]
-    encoded = pc.binary_join_element_wise(*texts, "\x1f", null_handling="replace").dictionary_encode()
+    encoded = pc.binary_join_element_wise(
+        *texts, "\x1f", null_handling="replace"
+    ).dictionary_encode()
     found = [number_of.setdefault(text, len(number_of)) for text in encoded.dictionary.to_pylist()]
     return np.asarray(np.array(found, dtype=np.int64)[encoded.indices.to_numpy()])
 
@@ -318,7 +391,9 @@ def _batches(data: Path, layout: RecordLayout) -> Iterator[ValueBatch]:
 def _as_stored(column: ValueColumn) -> pa.Array:
     """The value of each row; lists are texts."""
     values = column.values.cast(pa.string()) if is_text(column.values.type) else column.values
-    return pa.concat_arrays([values, pa.nulls(1, values.type)]).take(pa.array(column.position_of_row))
+    return pa.concat_arrays([values, pa.nulls(1, values.type)]).take(
+        pa.array(column.position_of_row)
+    )
 
 
 def _area_numbers(batch: ValueBatch, layout: RecordLayout) -> Int64s:
@@ -335,7 +410,10 @@ def _area_texts(numbers: Int64s, layout: RecordLayout) -> dict[str, pa.Array]:
     """What the area columns say of areas with these numbers."""
     area = layout.area
     if not isinstance(area, AreaColumns):
-        return {name: pa.array(texts, pa.string()).take(pa.array(numbers)) for name, texts in area.texts_of.items()}
+        return {
+            name: pa.array(texts, pa.string()).take(pa.array(numbers))
+            for name, texts in area.texts_of.items()
+        }
     whole = pc.utf8_lpad(pa.array(numbers).cast(pa.string()), sum(area.widths), "0")
     ends = np.cumsum(area.widths).tolist()
     spans = zip(area.columns, area.widths, ends, strict=True)
@@ -350,9 +428,13 @@ def _write_moved(data: Path, folder: Path, layout: RecordLayout, moves_to: Int64
         own = moves_to[rows : rows + rows_of(batch)]
         rows += rows_of(batch)
         if rows > len(moves_to):
-            raise InvalidInput.about(folder.name, f"has more rows than {PERSON_HOUSEHOLD_FILE} has households.")
+            raise InvalidInput.about(
+                folder.name, f"has more rows than {PERSON_HOUSEHOLD_FILE} has households."
+            )
         numbers = np.where(own == NO_ENTITY, _area_numbers(batch, layout), own)
-        columns = {name: _as_stored(column) for name, column in batch.items()} | _area_texts(numbers, layout)
+        columns = {name: _as_stored(column) for name, column in batch.items()} | _area_texts(
+            numbers, layout
+        )
         pa.parquet.write_table(pa.table(columns), folder / f"{part:06d}{PARQUET.ending}")
 
 

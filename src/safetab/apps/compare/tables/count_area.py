@@ -7,9 +7,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from safetab.apps.compare.tables.attacked_area import AreaOfLevel, AttackedArea, System, grain_of, lines_of
+from safetab.apps.compare.tables.attacked_area import (
+    AreaOfLevel,
+    AttackedArea,
+    System,
+    grain_of,
+    lines_of,
+)
 from safetab.apps.compare.tables.counted_census import AskedTables
-from safetab.apps.compare.tables.exact_tables import ExactTables, Int64s, Rows, UInt64s, numbered_keys
+from safetab.apps.compare.tables.exact_tables import (
+    ExactTables,
+    Int64s,
+    Rows,
+    UInt64s,
+    numbered_keys,
+)
 from safetab.core.algorithm.run_plan import LevelPlan, chosen_shapes
 from safetab.counting.encoding import Encoding
 from safetab.counting.local.counter import RecordCounter
@@ -74,7 +86,9 @@ def people_of_area(engine: RecordCounter, geography: AreaLevel, entity: int) -> 
         for atom in np.flatnonzero(entity_of_atom[part.atoms] == entity).tolist():
             runs = slice(*records.run_starts[atom : atom + 2].tolist())
             people = slice(*records.starts[atom : atom + 2].tolist())
-            patterns = np.repeat(records.run_patterns[runs].astype(np.int64), records.run_sizes[runs])
+            patterns = np.repeat(
+                records.run_patterns[runs].astype(np.int64), records.run_sizes[runs]
+            )
             atoms = np.full(len(patterns), part.atoms.start + atom, dtype=np.int64)
             found.append((atoms, patterns, records.attributes[people].astype(np.int64)))
     atoms, patterns, attributes = map(np.concatenate, zip(*found, strict=True))
@@ -83,7 +97,9 @@ def people_of_area(engine: RecordCounter, geography: AreaLevel, entity: int) -> 
     rank = np.empty(len(met), dtype=np.int64)
     rank[np.lexsort(encoding.patterns.codes[met].T)] = np.arange(len(met))
     order = np.lexsort((attributes, rank[place], atoms))
-    return PeopleOfArea(atoms[order], place[order], attributes[order], encoding.lists_of(met), encoding)
+    return PeopleOfArea(
+        atoms[order], place[order], attributes[order], encoding.lists_of(met), encoding
+    )
 
 
 def smallest_plan(inputs: RunInputs, chosen: AreaLevel) -> LevelPlan | None:
@@ -91,10 +107,13 @@ def smallest_plan(inputs: RunInputs, chosen: AreaLevel) -> LevelPlan | None:
     inside = (
         plan
         for plan in inputs.plan.levels_of(chosen.tabulation_pass)
-        if chosen.kind in plan.level.geography.kind.around and plan.family is inputs.plan.config.product.families[0]
+        if chosen.kind in plan.level.geography.kind.around
+        and plan.family is inputs.plan.config.product.families[0]
     )
     return max(
-        inside, key=lambda plan: (len(plan.level.geography.kind.around), len(plan.universe.iterations)), default=None
+        inside,
+        key=lambda plan: (len(plan.level.geography.kind.around), len(plan.universe.iterations)),
+        default=None,
     )
 
 
@@ -102,7 +121,12 @@ class CountedArea:
     """Counts atoms by cell, and lays out the numbers of each group in the attacked area and every area in it."""
 
     def __init__(
-        self, inputs: RunInputs, people: PeopleOfArea, chosen: ChosenArea, tables: AskedTables, seed: int
+        self,
+        inputs: RunInputs,
+        people: PeopleOfArea,
+        chosen: ChosenArea,
+        tables: AskedTables,
+        seed: int,
     ) -> None:
         smallest = smallest_plan(inputs, chosen.level)
         assert smallest is not None, "something smaller than the chosen area is tabulated"
@@ -116,38 +140,72 @@ class CountedArea:
         self._groups = np.flatnonzero([each == kind for each in kinds])  # positions of iterations
         counts, keys = self._counted(people)
         has_people = counts.any(axis=(1, 2))
-        self._groups, self._counts, self._keys = self._groups[has_people], counts[has_people], keys[has_people]
+        self._groups, self._counts, self._keys = (
+            self._groups[has_people],
+            counts[has_people],
+            keys[has_people],
+        )
         everybody = np.full((len(self._atoms), self._grain.cells), _SMOOTHING)
-        np.add.at(everybody, (self._atom_of_person, np.asarray(self._grain.cell_of_value)[people.attributes]), 1)
-        self._everybody = everybody / everybody.sum()  # shares by atom and cell, which other public tables tell
-        self._plans, self._areas = list[LevelPlan](), list[tuple[AreaOfLevel, Int64s]]()  # with positions of atoms
+        np.add.at(
+            everybody,
+            (self._atom_of_person, np.asarray(self._grain.cell_of_value)[people.attributes]),
+            1,
+        )
+        self._everybody = (
+            everybody / everybody.sum()
+        )  # shares by atom and cell, which other public tables tell
+        self._plans, self._areas = (
+            list[LevelPlan](),
+            list[tuple[AreaOfLevel, Int64s]](),
+        )  # with positions of atoms
         for plan in inputs.plan.levels_of(chosen.level.tabulation_pass):
-            is_like = plan.level.iterations == smallest.level.iterations and plan.family is smallest.family
+            is_like = (
+                plan.level.iterations == smallest.level.iterations
+                and plan.family is smallest.family
+            )
             if is_like and plan is not smallest:
                 self._add_areas(plan)
         self._add_areas(smallest)
         numbers = people.encoding.number_at(smallest)[self._groups]
-        self._positions = [people.encoding.position_at(plan)[numbers] for plan in self._plans]  # of iterations, or -1
+        self._positions = [
+            people.encoding.position_at(plan)[numbers] for plan in self._plans
+        ]  # of iterations, or -1
         levels = tuple(plan.level.geography.label for plan in self._plans)
-        areas, words = tuple(area for area, _ in self._areas), ("", *(line.words for line in self._lines))
-        shape, systems = self._shape_of_prior(), [self._system(group) for group in range(len(self._groups))]
-        self.area = AttackedArea(chosen.name, len(people), levels, areas, words, kind.title, shape, systems)
+        areas, words = (
+            tuple(area for area, _ in self._areas),
+            ("", *(line.words for line in self._lines)),
+        )
+        shape, systems = (
+            self._shape_of_prior(),
+            [self._system(group) for group in range(len(self._groups))],
+        )
+        self.area = AttackedArea(
+            chosen.name, len(people), levels, areas, words, kind.title, shape, systems
+        )
 
     def recounted(self, people: PeopleOfArea) -> Sequence[ExactTables]:
         """The same numbers of every system, for other records of the area: those that swapping made."""
         found = []
         for system, *own in zip(self.area.systems, *self._counted(people), strict=True):
             counts, keys = (each.reshape(len(system.truth), -1).sum(axis=1) for each in own)
-            found.append(_exact_tables(system.rows, system.exact.area_people, system.lines, counts, keys))
+            found.append(
+                _exact_tables(system.rows, system.exact.area_people, system.lines, counts, keys)
+            )
         return found
 
     def by_value(self, wanted: Sequence[tuple[int, int]]) -> tuple[Int64s, UInt64s]:
         """People and sums of record keys by value of the attribute: a row for each system and area that is wanted."""
         person, system = self._members(self.people)
         atom, nobody = self._atom_of_person[person], np.empty(0, dtype=np.int64)
-        own = [person[(system == place) & np.isin(atom, self._areas[area][1])] for place, area in wanted]
+        own = [
+            person[(system == place) & np.isin(atom, self._areas[area][1])]
+            for place, area in wanted
+        ]
         row = np.repeat(np.arange(len(wanted)), [len(each) for each in own])
-        people, values = np.concatenate([nobody, *own]), self._inputs.plan.config.product.record.attribute_values
+        people, values = (
+            np.concatenate([nobody, *own]),
+            self._inputs.plan.config.product.record.attribute_values,
+        )
         at = row, self.people.attributes[people]
         return _added((len(wanted), values), at, self.people.keys(self._seed)[people])
 
@@ -161,7 +219,9 @@ class CountedArea:
 
     def shares_unique(self) -> tuple[float, float]:
         """The shares of people who are alone with their attribute in a smallest area; and in one of their groups."""
-        area = self.people.encoding.entity_of_atom(self._smallest.level.geography)[self.people.atoms]
+        area = self.people.encoding.entity_of_atom(self._smallest.level.geography)[
+            self.people.atoms
+        ]
         person, group = self._members(self.people)
         everybody, attribute = len(self.people), self.people.attributes
         return (
@@ -200,11 +260,19 @@ class CountedArea:
     def _system(self, group: int) -> System:
         """The unknowns and numbers of one group: in each area its total, then the lines of its table."""
         by_cell, keys = self._counts[group], self._keys[group]
-        iteration, size = self._smallest.universe.iterations[self._groups[group]], int(by_cell.sum())
+        iteration, size = (
+            self._smallest.universe.iterations[self._groups[group]],
+            int(by_cell.sum()),
+        )
         expected, most = self._everybody * size, 2 * size + 10
-        tables = [self._table(area.level, group, int(by_cell[atoms].sum()), most) for area, atoms in self._areas]
+        tables = [
+            self._table(area.level, group, int(by_cell[atoms].sum()), most)
+            for area, atoms in self._areas
+        ]
         if not any(table is not None and table[0] for table in tables):  # totals alone: one cell
-            by_cell, keys, expected = (each.sum(axis=1, keepdims=True) for each in (by_cell, keys, expected))
+            by_cell, keys, expected = (
+                each.sum(axis=1, keepdims=True) for each in (by_cell, keys, expected)
+            )
         cells = by_cell.shape[1]
         parts, facts = list[list[int]](), list[tuple[int, ...]]()
         for place, table in enumerate(tables):
@@ -214,13 +282,26 @@ class CountedArea:
             runs = [(0, cells), *((line.first_cell, line.cells) for line in self._lines if shape)]
             for line, (first, count) in enumerate(runs):
                 is_leaf = area.level == len(self._plans) - 1 and (count == 1 or not shape)
-                parts.append((atoms[:, None] * cells + np.arange(first, first + count)).ravel().tolist())
+                parts.append(
+                    (atoms[:, None] * cells + np.arange(first, first + count)).ravel().tolist()
+                )
                 facts.append((place, line, is_leaf, *((0, most) if line else limits)))
         rows, (areas, lines, is_leaf, least, most) = Rows.of_lists(parts), np.array(facts).T
         people = np.array([area.people for area, _ in self._areas])[areas]
         truth, leaves = by_cell.ravel(), np.flatnonzero(is_leaf)
         exact = _exact_tables(rows, people, lines, truth, keys.ravel())
-        return System(iteration.code, iteration.name, truth, expected.ravel(), exact, areas, lines, least, most, leaves)
+        return System(
+            iteration.code,
+            iteration.name,
+            truth,
+            expected.ravel(),
+            exact,
+            areas,
+            lines,
+            least,
+            most,
+            leaves,
+        )
 
     def _table(self, level: int, group: int, total: int, most: int) -> tuple[int, int, int] | None:
         """The shape that a group of this true size gets, and the least and most that give it; None if it gets none."""
@@ -254,7 +335,9 @@ def _added(shape: tuple[int, ...], at: tuple[Int64s, ...], keys: UInt64s) -> tup
     return counts, sums
 
 
-def _exact_tables(rows: Rows, people: Int64s, lines: Int64s, unknowns: Int64s, keys: UInt64s) -> ExactTables:
+def _exact_tables(
+    rows: Rows, people: Int64s, lines: Int64s, unknowns: Int64s, keys: UInt64s
+) -> ExactTables:
     """The numbers that are sums of these unknowns, with the sums of their record keys."""
     counts, first_of_area = rows.sums(unknowns), np.flatnonzero(lines == 0)
     totals = np.repeat(counts[first_of_area], np.diff(first_of_area, append=len(lines)))
@@ -263,5 +346,7 @@ def _exact_tables(rows: Rows, people: Int64s, lines: Int64s, unknowns: Int64s, k
 
 def share_unique(people: int, person: Int64s, *columns: Int64s) -> float:
     """The share of people who are alone with their values in some row. `person` says whose row each is."""
-    _, row, times = np.unique(np.stack(columns, axis=1), axis=0, return_inverse=True, return_counts=True)
+    _, row, times = np.unique(
+        np.stack(columns, axis=1), axis=0, return_inverse=True, return_counts=True
+    )
     return len(np.unique(person[times[row.ravel()] == 1])) / max(people, 1)

@@ -106,17 +106,28 @@ def misplaced(own: Int64s, sizes: Int64s, numbers: Int64s) -> tuple[Int64s, Int6
 class _PartsOfAreas:
     """A level whose areas make up those of a coarser level, for the groups that both have."""
 
-    def __init__(self, level: CountedLevel, whole: CountedLevel, around: Int64s, iteration: Int64s) -> None:
+    def __init__(
+        self, level: CountedLevel, whole: CountedLevel, around: Int64s, iteration: Int64s
+    ) -> None:
         """`around` and `iteration` have the coarser level's for each of the level's, or -1."""
-        self.whole, self._index, self._around, self._iteration = whole, level.plan.universe.index, around, iteration
+        self.whole, self._index, self._around, self._iteration = (
+            whole,
+            level.plan.universe.index,
+            around,
+            iteration,
+        )
         self._whole_of = self._wholes(level.groups)
-        self.adds_up = self._sums(self._whole_of, level.sizes) == whole.sizes  # by group of the coarser level
+        self.adds_up = (
+            self._sums(self._whole_of, level.sizes) == whole.sizes
+        )  # by group of the coarser level
 
     def _wholes(self, indices: Int64s) -> Int64s:
         """The positions, among the coarser level's groups, of the wholes of groups with these indices."""
         entity = self._around[self._index.entity_of(indices)]
         iteration = self._iteration[self._index.iteration_of(indices)]
-        place, is_found = find_sorted(self.whole.groups, self.whole.plan.universe.index.index_of(entity, iteration))
+        place, is_found = find_sorted(
+            self.whole.groups, self.whole.plan.universe.index.index_of(entity, iteration)
+        )
         return np.where(is_found & (entity != _NONE) & (iteration != _NONE), place, _NONE)
 
     def _sums(self, wholes: Int64s, values: NDArray[np.generic]) -> Int64s:
@@ -130,7 +141,9 @@ class _PartsOfAreas:
         sums = self._sums(self._whole_of, shown.numbers)
         for indices, numbers in shown.of_empty:
             sums += self._sums(self._wholes(indices), numbers)
-        is_whole = self.adds_up & of_wholes.is_shown & (self._sums(self._whole_of, ~shown.is_shown) == 0)
+        is_whole = (
+            self.adds_up & of_wholes.is_shown & (self._sums(self._whole_of, ~shown.is_shown) == 0)
+        )
         classes = self.whole.classes(np.flatnonzero(is_whole))
         return classes, classes[(sums != of_wholes.numbers)[is_whole]]
 
@@ -142,14 +155,21 @@ class CountedCensus:
     """
 
     def __init__(
-        self, inputs: RunInputs, engine: RecordCounter, progress: Progress, tables: AskedTables, options: RunOptions
+        self,
+        inputs: RunInputs,
+        engine: RecordCounter,
+        progress: Progress,
+        tables: AskedTables,
+        options: RunOptions,
     ) -> None:
         """Count all levels. `options` are those with which SafeTab would run."""
         self.inputs, self.options = inputs, options
         progress.step("Counting exactly", len(inputs.plan.levels))
         self.known = KnownCounts(engine, inputs.plan.levels, progress.advance)
         self._engine, self._asked = engine, tables
-        self.levels = {str(plan): self._level(plan) for plan in inputs.plan.levels if plan.design.stages}
+        self.levels = {
+            str(plan): self._level(plan) for plan in inputs.plan.levels if plan.design.stages
+        }
 
     @cached_property
     def parts(self) -> dict[str, _PartsOfAreas | None]:
@@ -167,11 +187,18 @@ class CountedCensus:
         whole = next((wholes[kind] for kind in own.kind.around if kind in wholes), None)
         if whole is None:
             return None
-        areas, (encoding, _) = self.inputs.files.geography_of_pass[own.tabulation_pass], self._engine.encoded
+        areas, (encoding, _) = (
+            self.inputs.files.geography_of_pass[own.tabulation_pass],
+            self._engine.encoded,
+        )
         around = areas.parents(own.kind, whole.plan.level.geography.kind).astype(np.int64)
         people = np.bincount(around + 1, level.area_people, len(whole.area_people) + 1)[1:]
         iteration = encoding.position_at(whole.plan)[encoding.number_at(level.plan)]
-        return _PartsOfAreas(level, whole, around, iteration) if np.array_equal(people, whole.area_people) else None
+        return (
+            _PartsOfAreas(level, whole, around, iteration)
+            if np.array_equal(people, whole.area_people)
+            else None
+        )
 
     def numbers(self, plan: LevelPlan, shape: Shape, groups: Int64s) -> NDArray[np.integer]:
         """The numbers of any groups of a level, with or without records, in one shape."""
@@ -210,7 +237,11 @@ class CountedCensus:
             shapes[plan.universe.is_total_only[plan.universe.index.iteration_of(groups)]] = 0
         if self._asked == "every-group":
             shapes = np.full(len(groups), min(1, len(plan.family.finer)), dtype=np.int8)
-        kinds = {kind: number for number, kind in enumerate(self.inputs.plan.config.census.group_kinds)}
-        kind_of = np.array([kinds[iteration.kind] for iteration in plan.universe.iterations], dtype=np.int64)
+        kinds = {
+            kind: number for number, kind in enumerate(self.inputs.plan.config.census.group_kinds)
+        }
+        kind_of = np.array(
+            [kinds[iteration.kind] for iteration in plan.universe.iterations], dtype=np.int64
+        )
         people = self._engine.records_of_areas(plan.level.geography)
         return CountedLevel(plan, groups, sizes, shapes, kind_of, people)

@@ -89,9 +89,19 @@ class PublishedTables:
     is_finished: bool = True
 
     @classmethod
-    def of(cls, numbers: Int64s, withheld_by: NDArray[np.generic] | None = None, *, is_finished: bool = True) -> Self:
+    def of(
+        cls,
+        numbers: Int64s,
+        withheld_by: NDArray[np.generic] | None = None,
+        *,
+        is_finished: bool = True,
+    ) -> Self:
         """Numbers without those that are withheld: nothing of their true counts is kept below the mask."""
-        by = np.zeros(len(numbers), dtype=np.int8) if withheld_by is None else withheld_by.astype(np.int8)
+        by = (
+            np.zeros(len(numbers), dtype=np.int8)
+            if withheld_by is None
+            else withheld_by.astype(np.int8)
+        )
         hidden = by != SHOWN
         return cls(np.ma.MaskedArray(np.where(hidden, 0, numbers), mask=hidden), by, is_finished)
 

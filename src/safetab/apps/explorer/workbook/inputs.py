@@ -95,7 +95,9 @@ def level_name(level: PopulationGroupLevel) -> str:
 def write_inputs(workbook: Workbook, tuning: Tuning, styles: Styles) -> Inputs:
     """Write the inputs and the facts about levels, and return the cells that formulas read."""
     sheet = Sheet(workbook, "Inputs", (28, 7, 13, 11, 11, 11, 14, *[11] * 8))
-    facts = Sheet(workbook, "Facts", (28, 12, 11, 11, 14, *[10] * tuning.config.census.most_answers))
+    facts = Sheet(
+        workbook, "Facts", (28, 12, 11, 11, 14, *[10] * tuning.config.census.most_answers)
+    )
     facts.put(0, 0, "Facts about the levels, from public lists and geography", styles.title)
     facts.put_heads(2, _facts_heads(tuning.config.census), styles)
     facts.worksheet.freeze_panes(3, 1)
@@ -110,12 +112,21 @@ def write_inputs(workbook: Workbook, tuning: Tuning, styles: Styles) -> Inputs:
     _validate(sheet, len(levels), tuning.config.census.most_answers)
     sheet.worksheet.freeze_panes(FIRST_LEVEL, 1)
     census, spelling = tuning.config.census, tuning.config.spelling
-    return Inputs(**general, levels=levels, sheet=sheet, passes=census.passes, answers_key=spelling.most_answers)
+    return Inputs(
+        **general,
+        levels=levels,
+        sheet=sheet,
+        passes=census.passes,
+        answers_key=spelling.most_answers,
+    )
 
 
 def _facts_heads(census: Census) -> tuple[str, ...]:
     words = census.words
-    counted = (f"{codes} {words.answers if codes > 1 else words.answer}" for codes in range(1, census.most_answers + 1))
+    counted = (
+        f"{codes} {words.answers if codes > 1 else words.answer}"
+        for codes in range(1, census.most_answers + 1)
+    )
     return (
         "level", "geographic entities", "adaptive iterations", "total-only iterations",
         f"stability with these {words.answers}", *(f"stability, {codes}" for codes in counted),
@@ -128,8 +139,16 @@ def _write_general(sheet: Sheet, tuning: Tuning, styles: Styles) -> dict[str, Li
     used = f"how many codes of a person are used, 1 to {config.census.most_answers}"
     chance = "chance that an empty group is not published; 0 suppresses nothing"
     rows: dict[str, tuple[str, float | str, str]] = {
-        "definition": ("privacy definition", config.privacy_definition.spelling, "zcdp (budgets are rho) or puredp"),
-        "gamma": ("gamma", float(config.stage_1_fraction), "share of a level's budget for stage 1, between 0 and 1"),
+        "definition": (
+            "privacy definition",
+            config.privacy_definition.spelling,
+            "zcdp (budgets are rho) or puredp",
+        ),
+        "gamma": (
+            "gamma",
+            float(config.stage_1_fraction),
+            "share of a level's budget for stage 1, between 0 and 1",
+        ),
         "answers": (config.census.words.answers, config.most_answers, used),
         "suppression_chance": ("suppression chance", float(config.zero_suppression_chance), chance),
         "delta": ("delta", float(DELTA), "the delta for epsilon under zCDP"),
@@ -156,7 +175,9 @@ def _write_level(
     name = sheet.put(row, 0, level_name(level), styles.text)
     pass_name = sheet.put(row, 1, level.geography.tabulation_pass.name.upper(), styles.text)
     budget_cell = sheet.put(row, 2, float(tuning.config.budget_of(level)), styles.input)
-    low, middle, high = sheet.put_row(row, 3, tuning.of_family.thresholds[level].totals, styles.input_whole)
+    low, middle, high = sheet.put_row(
+        row, 3, tuning.of_family.thresholds[level].totals, styles.input_whole
+    )
     wanted = sheet.put(row, 6, _margin_now(tuning, level), styles.input_whole)
     stability, adaptive = _write_facts(sheets[1], 3 + number, facts, styles, answers)
     cells = (name, budget_cell, (low, middle, high), wanted, stability, adaptive, pass_name)
@@ -164,7 +185,9 @@ def _write_level(
     return LevelInputs(level, *cells, facts.entities, iterations.adaptive, iterations.total_only)
 
 
-def _write_facts(sheet: Sheet, row: int, facts: LevelSizes, styles: Styles, answers: Live) -> tuple[Live, Live]:
+def _write_facts(
+    sheet: Sheet, row: int, facts: LevelSizes, styles: Styles, answers: Live
+) -> tuple[Live, Live]:
     """Write the facts of a level; return its stability at the inputs' number of codes, and its adaptive iterations."""
     iterations = facts.lists.iterations
     sheet.put(row, 0, level_name(facts.level), styles.text)
@@ -186,12 +209,23 @@ def _validate(sheet: Sheet, levels: int, most_answers: int) -> None:
     """Refuse entries that config.json would refuse. A note says what a cell takes when it is selected."""
     last = FIRST_LEVEL + levels - 1
 
-    def only(first: tuple[int, int], end: tuple[int, int], rule: dict[str, object], message: str) -> None:
-        refusal = {"error_title": "Not possible", "error_message": message, "input_message": message}
+    def only(
+        first: tuple[int, int], end: tuple[int, int], rule: dict[str, object], message: str
+    ) -> None:
+        refusal = {
+            "error_title": "Not possible",
+            "error_message": message,
+            "input_message": message,
+        }
         sheet.worksheet.data_validation(*first, *end, rule | refusal)
 
     spellings = [definition.spelling for definition in WITH_FORMULAS]
-    decimal: dict[str, object] = {"validate": "decimal", "criteria": "between", "minimum": 1e-9, "maximum": 1 - 1e-9}
+    decimal: dict[str, object] = {
+        "validate": "decimal",
+        "criteria": "between",
+        "minimum": 1e-9,
+        "maximum": 1 - 1e-9,
+    }
     whole: dict[str, object] = {"validate": "integer", "criteria": ">=", "value": 0}
     only((5, 2), (5, 2), {"validate": "list", "source": spellings}, "Choose zcdp or puredp.")
     only((6, 2), (6, 2), decimal, "gamma must be above 0 and below 1.")
@@ -199,9 +233,19 @@ def _validate(sheet: Sheet, levels: int, most_answers: int) -> None:
     only((7, 2), (7, 2), codes, f"Enter a whole number from 1 to {most_answers}.")
     only((8, 2), (8, 2), decimal | {"minimum": 0}, "Enter a number of at least 0 and below 1.")
     only((9, 2), (9, 2), decimal | {"minimum": 1e-300}, "delta must be above 0 and below 1.")
-    only((10, 2), (10, 2), decimal | {"maximum": 10}, "Enter a part of a number, such as 0.1 for 10 %.")
+    only(
+        (10, 2),
+        (10, 2),
+        decimal | {"maximum": 10},
+        "Enter a part of a number, such as 0.1 for 10 %.",
+    )
     positive = {"validate": "decimal", "criteria": ">=", "value": 0}
-    only((FIRST_LEVEL, 2), (last, 2), positive, "Enter a budget above 0, or 0 to leave the level out.")
+    only(
+        (FIRST_LEVEL, 2),
+        (last, 2),
+        positive,
+        "Enter a budget above 0, or 0 to leave the level out.",
+    )
     only((FIRST_LEVEL, 3), (last, 6), whole, "Enter a whole number of persons, 0 or above.")
 
 
@@ -222,7 +266,12 @@ def write_config(workbook: Workbook, inputs: Inputs, base: str, styles: Styles) 
     """
     sheet = Sheet(workbook, "Config", (72, 34, 6, 70))
     sheet.put(0, 0, "The inputs as config.json", styles.title)
-    sheet.put(1, 0, "Copy the framed cell into a file called config.json. It follows the inputs.", styles.text)
+    sheet.put(
+        1,
+        0,
+        "Copy the framed cell into a file called config.json. It follows the inputs.",
+        styles.text,
+    )
     heads = ("text", "from the inputs", "text", "the file up to this line")
     sheet.put_heads(_FIRST_LINE - 1, heads, styles)
     whole = live.of("")
@@ -249,15 +298,22 @@ def _values(inputs: Inputs) -> dict[str, _Value]:
         shipped.suppression_key: inputs.suppression_chance,
         **{budget_key(SAFETAB_P, _FAMILY, cells.level): cells.budget for cells in inputs.levels},
     }
-    thresholds = {threshold_key(cells.level): live.listed_with_commas(cells.thresholds) for cells in inputs.levels}
+    thresholds = {
+        threshold_key(cells.level): live.listed_with_commas(cells.thresholds)
+        for cells in inputs.levels
+    }
     return {
         "privacy_defn": ('"', inputs.definition, '"'),
         **{key: ("", live.number_text(number), "") for key, number in numbers.items()},
-        shipped.family_keys[_FAMILY.name].thresholds: {key: ("[", text, "]") for key, text in thresholds.items()},
+        shipped.family_keys[_FAMILY.name].thresholds: {
+            key: ("[", text, "]") for key, text in thresholds.items()
+        },
     }
 
 
-def _member_lines(given: dict[str, Any], values: Mapping[str, _Value], indent: str) -> Iterator[_Line]:
+def _member_lines(
+    given: dict[str, Any], values: Mapping[str, _Value], indent: str
+) -> Iterator[_Line]:
     """The lines of an object's members, in the order of the loaded file."""
     keys = list(given | dict.fromkeys(values))
     for number, key in enumerate(keys):

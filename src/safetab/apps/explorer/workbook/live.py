@@ -120,7 +120,9 @@ def rounded_up(number: Live, decimals: int) -> Live:
         return float(round(Decimal(repr(number)), int(decimals)))
 
     def above(number: float, decimals: float) -> float:
-        return float(Decimal(repr(number)).quantize(Decimal(1).scaleb(-int(decimals)), ROUND_CEILING))
+        return float(
+            Decimal(repr(number)).quantize(Decimal(1).scaleb(-int(decimals)), ROUND_CEILING)
+        )
 
     kept = _called("ROUND", nearest, number, of(_KEPT_DECIMALS))
     return _called("ROUNDUP", above, kept, of(decimals))
@@ -139,7 +141,10 @@ def _normal_density(number: Live) -> Live:
 def when(condition: Live, then: Live | float | str, otherwise: Live | float | str) -> Live:
     """One of two values, depending on a condition."""
     chosen, other = of(then), of(otherwise)
-    return Live(f"IF({condition.text},{chosen.text},{other.text})", chosen.value if condition.value else other.value)
+    return Live(
+        f"IF({condition.text},{chosen.text},{other.text})",
+        chosen.value if condition.value else other.value,
+    )
 
 
 def or_nothing(formula: Live) -> Live:
@@ -168,7 +173,10 @@ def as_number(cell: Live) -> Live:
 def if_number(cell: Live, formula: Live) -> Live:
     """The formula if the cell has a number, otherwise the words of the cell."""
     has_words = isinstance(cell.value, str)
-    return Live(f"IF(ISNUMBER({cell.text}),{formula.text},{cell.text})", cell.value if has_words else formula.value)
+    return Live(
+        f"IF(ISNUMBER({cell.text}),{formula.text},{cell.text})",
+        cell.value if has_words else formula.value,
+    )
 
 
 def total_of(cells: Sequence[Live]) -> Live:
@@ -210,12 +218,18 @@ def number_text(number: Live) -> Live:
 def listed_with_commas(numbers: Sequence[Live]) -> Live:
     """The numbers as config.json spells them, separated by commas."""
     texts = [number_text(number) for number in numbers]
-    return Live("(" + '&", "&'.join(text.text for text in texts) + ")", ", ".join(str(text.value) for text in texts))
+    return Live(
+        "(" + '&", "&'.join(text.text for text in texts) + ")",
+        ", ".join(str(text.value) for text in texts),
+    )
 
 
 def joined_texts(*texts: Live) -> Live:
     """The texts one after another."""
-    return Live("(" + "&".join(text.text for text in texts) + ")", "".join(str(text.value) for text in texts))
+    return Live(
+        "(" + "&".join(text.text for text in texts) + ")",
+        "".join(str(text.value) for text in texts),
+    )
 
 
 _ROUNDING_VARIANCE = of(1) / 12
@@ -262,7 +276,9 @@ class LiveNoise:
         gaussian = self._squared / self._deviation * _normal_density(cut) / _normal_cdf(-cut)
         outside = greater(least, 1 - least)
         beyond = self._failure / (1 - self._failure)
-        geometric = self._geometric_upper_tail(outside) * (outside + beyond) / self._geometric_tail(least)
+        geometric = (
+            self._geometric_upper_tail(outside) * (outside + beyond) / self._geometric_tail(least)
+        )
         return when(self.is_zcdp, gaussian, geometric)
 
     def _geometric_tail(self, least: Live) -> Live:
@@ -309,7 +325,12 @@ class Styles:
     """The formats of cells. Cells with the format `input` may be changed."""
 
     def __init__(self, workbook: Workbook) -> None:
-        base: dict[str, object] = {"font_name": "Calibri", "font_size": 11, "font_color": _INK, "valign": "vcenter"}
+        base: dict[str, object] = {
+            "font_name": "Calibri",
+            "font_size": 11,
+            "font_color": _INK,
+            "valign": "vcenter",
+        }
 
         def style(**more: object) -> Format:
             return workbook.add_format(base | more)
@@ -322,7 +343,13 @@ class Styles:
         self.section = style(bold=True, font_size=12)
         self.answer = style(bold=True, font_size=13, font_color="#0b5394")
         self.link = style(font_color="#0b5394", underline=1)
-        head = {"bold": True, "bg_color": _QUIET, "text_wrap": True, "valign": "bottom", "border": 1}
+        head = {
+            "bold": True,
+            "bg_color": _QUIET,
+            "text_wrap": True,
+            "valign": "bottom",
+            "border": 1,
+        }
         self.head = style(**head, border_color="#c3cedb")
         self.number_head = style(**head, border_color="#c3cedb", align="right")
         self.input = style(**filled)
@@ -335,7 +362,9 @@ class Styles:
         self.epsilon = style(num_format="0.0000##")
         code = {"font_name": "Consolas", "font_size": 9}
         self.code = style(**code)
-        self.code_framed = style(**code, text_wrap=True, valign="top", border=2, border_color="#b58900")
+        self.code_framed = style(
+            **code, text_wrap=True, valign="top", border=2, border_color="#b58900"
+        )
         self.percent = style(num_format="0.00%")
         self.average = style(num_format="#,##0.00")
         self.times = style(num_format="0.00")
@@ -365,13 +394,21 @@ class Sheet:
         value = content.value if isinstance(content, Live) else content
         if isinstance(content, Live):
             if not isinstance(value, str) and isnan(value):
-                raise ArithmeticError(f"{self.name} {row}, {column}: the formula {content.text} has no value")
+                raise ArithmeticError(
+                    f"{self.name} {row}, {column}: the formula {content.text} has no value"
+                )
             self.worksheet.write_formula(row, column, "=" + content.text, style, value)
         else:
-            write = self.worksheet.write_string if isinstance(content, str) else self.worksheet.write_number
+            write = (
+                self.worksheet.write_string
+                if isinstance(content, str)
+                else self.worksheet.write_number
+            )
             write(row, column, content, style)
         # the names of sheets need no quotes
-        return Live(f"{self.name}!{xl_rowcol_to_cell(row, column, row_abs=True, col_abs=True)}", value)
+        return Live(
+            f"{self.name}!{xl_rowcol_to_cell(row, column, row_abs=True, col_abs=True)}", value
+        )
 
     def print_two_wide(self) -> None:
         """Print on two sheets of paper side by side, each with the first column, whose texts must fit in it."""
@@ -379,9 +416,14 @@ class Sheet:
         self.worksheet.repeat_columns(0)
         self.worksheet.print_across()
 
-    def put_row(self, row: int, first: int, contents: Iterable[Live | float | str], style: Format) -> list[Live]:
+    def put_row(
+        self, row: int, first: int, contents: Iterable[Live | float | str], style: Format
+    ) -> list[Live]:
         """Write neighbouring cells, from column `first`, and return references to them."""
-        return [self.put(row, column, content, style) for column, content in enumerate(contents, start=first)]
+        return [
+            self.put(row, column, content, style)
+            for column, content in enumerate(contents, start=first)
+        ]
 
     def put_heads(self, row: int, contents: Sequence[str], styles: Styles, column: int = 0) -> None:
         """Write the heads of a table that begins in this column. Heads of numbers are right-aligned."""

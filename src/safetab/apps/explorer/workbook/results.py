@@ -79,7 +79,9 @@ class _EpsilonSheet:
         self._row += 1
         loss = put(row, 0, live.if_number(rho, live.greater(rho, 1e-300)), self.styles.budget)
         unlikely = -live.logarithm(self.inputs.delta)
-        order = put(row, 1, live.if_number(loss, 1 + live.root(unlikely / loss)), self.styles.number)
+        order = put(
+            row, 1, live.if_number(loss, 1 + live.root(unlikely / loss)), self.styles.number
+        )
         for step in range(_STEPS):
             better = 1 + live.root(live.greater(unlikely - live.logarithm(order), 1e-9) / loss)
             order = put(row, 2 + step, live.if_number(loss, better), self.styles.number)
@@ -88,7 +90,9 @@ class _EpsilonSheet:
         terms = order * loss + shrink + (unlikely + live.logarithm(order)) / (order - 1)
         bound = live.if_number(loss, order * loss - shrink + spread + terms * _ROUNDING)
         bound = put(row, 2 + _STEPS, bound, self.styles.precise)
-        epsilon = live.when(rho.is_above(0), live.rounded_up(live.greater(bound, 0), _EPSILON_DECIMALS), 0)
+        epsilon = live.when(
+            rho.is_above(0), live.rounded_up(live.greater(bound, 0), _EPSILON_DECIMALS), 0
+        )
         return put(row, 3 + _STEPS, live.if_number(loss, epsilon), self.styles.number)
 
 
@@ -114,7 +118,9 @@ class Results:
 
 def write_results(workbook: Workbook, inputs: Inputs, styles: Styles) -> Results:
     """Write the results, also beside the inputs, and return the cells that other sheets read."""
-    sheet = Sheet(workbook, "Results", (28, 12, 12, 13, 13, 8, *[9] * 11, 12, 10, 12, 12, 9, *[11] * 4, 24))
+    sheet = Sheet(
+        workbook, "Results", (28, 12, 12, 13, 13, 8, *[9] * 11, 12, 10, 12, 12, 9, *[11] * 4, 24)
+    )
     sheet.put(0, 0, "Results", styles.title)
     sheet.put(1, 1, _ABOVE, styles.text)
     epsilons = _EpsilonSheet(workbook, inputs, styles)
@@ -122,7 +128,9 @@ def write_results(workbook: Workbook, inputs: Inputs, styles: Styles) -> Results
     sheet.put_heads(_FIRST_LEVEL - 1, HEADS, styles)
     rows = []
     for number, level in enumerate(inputs.levels, start=_FIRST_LEVEL):
-        rows.append(_LevelRow(sheet, number, inputs, level, styles).write(totals[level.tabulation_pass]))
+        rows.append(
+            _LevelRow(sheet, number, inputs, level, styles).write(totals[level.tabulation_pass])
+        )
     where = _FIRST_LEVEL, len(HEADS) - 1, _FIRST_LEVEL + len(rows) - 1, len(HEADS) - 1
     rule = {"type": "text", "criteria": "begins with", "value": "no", "format": styles.alarm}
     sheet.worksheet.conditional_format(*where, rule)
@@ -145,7 +153,15 @@ _BESIDE = {
 
 def _write_beside_inputs(inputs: Inputs, rows: list[LevelResults], styles: Styles) -> None:
     """Repeat in the rows of the inputs the results that a committee looks at first."""
-    looks = [styles.percent, styles.whole, styles.whole, styles.whole, styles.average, styles.budget, styles.note]
+    looks = [
+        styles.percent,
+        styles.whole,
+        styles.whole,
+        styles.whole,
+        styles.average,
+        styles.budget,
+        styles.note,
+    ]
     inputs.sheet.put_heads(FIRST_INPUT - 1, tuple(_BESIDE.values()), styles, FIRST_RESULT)
     for number, row in enumerate(rows):
         for column, (head, look) in enumerate(zip(_BESIDE, looks, strict=True), start=FIRST_RESULT):
@@ -159,14 +175,22 @@ def _write_losses(
 
     A cell holds text if a budget is bad.
     """
-    heads = ("people", "unbounded", "bounded", "epsilon at delta, unbounded", "epsilon at delta, bounded")
+    heads = (
+        "people",
+        "unbounded",
+        "bounded",
+        "epsilon at delta, unbounded",
+        "epsilon at delta, bounded",
+    )
     sheet.put_heads(3, heads, styles)
     totals: dict[Pass, Live] = {}
     for one in inputs.passes:
         budgets = inputs.budgets_of(one)
         if budgets:
             loss = live.when(live.are_zero_or_above(budgets), live.total_of(budgets), BAD_BUDGET)
-            totals[one] = _write_loss(sheet, 4 + len(totals), f"{one.name.upper()} pass", loss, epsilons)
+            totals[one] = _write_loss(
+                sheet, 4 + len(totals), f"{one.name.upper()} pass", loss, epsilons
+            )
     first, *others = totals.values()
     costliest = first
     for other in others:
@@ -194,19 +218,29 @@ def _write_loss(sheet: Sheet, row: int, people: str, loss: Live, epsilons: _Epsi
     """Write the row of a loss, also beside the inputs, and return its unbounded cell."""
     inputs, styles = epsilons.inputs, epsilons.styles
     sheet.put(row, 0, people, styles.text)
-    unbounded = sheet.put(row, 1, live.if_number(loss, live.rounded_up(loss, _LOSS_DECIMALS)), styles.budget)
+    unbounded = sheet.put(
+        row, 1, live.if_number(loss, live.rounded_up(loss, _LOSS_DECIMALS)), styles.budget
+    )
     bounded = sheet.put(row, 2, live.if_number(unbounded, 2 * unbounded), styles.budget)
     stated = [unbounded, bounded]
     for column, cost in ((3, loss), (4, live.if_number(loss, 2 * loss))):
         pure = live.if_number(cost, live.rounded_up(cost, _LOSS_DECIMALS))
         epsilon = live.when(inputs.is_zcdp, epsilons.epsilon_of(cost), pure)
         stated.append(sheet.put(row, column, epsilon, styles.epsilon))
-    heads = ("loss of", "unbounded", "bounded", "epsilon at delta, unbounded", "epsilon at delta, bounded")
+    heads = (
+        "loss of",
+        "unbounded",
+        "bounded",
+        "epsilon at delta, unbounded",
+        "epsilon at delta, bounded",
+    )
     inputs.sheet.put_row(4, FIRST_RESULT + 1, heads, styles.head)
     inputs.sheet.worksheet.set_row(4, 50)
     inputs.sheet.put(row + 1, FIRST_RESULT + 1, people, styles.text)
     looks = (styles.budget, styles.budget, styles.epsilon, styles.epsilon)
-    for column, (number, look) in enumerate(zip(stated, looks, strict=True), start=FIRST_RESULT + 2):
+    for column, (number, look) in enumerate(
+        zip(stated, looks, strict=True), start=FIRST_RESULT + 2
+    ):
         inputs.sheet.put(row + 1, column, number, look)
     return unbounded
 
@@ -214,7 +248,9 @@ def _write_loss(sheet: Sheet, row: int, people: str, loss: Live, epsilons: _Epsi
 class _LevelRow:
     """Writes the row of a level, from left to right."""
 
-    def __init__(self, sheet: Sheet, row: int, inputs: Inputs, level: LevelInputs, styles: Styles) -> None:
+    def __init__(
+        self, sheet: Sheet, row: int, inputs: Inputs, level: LevelInputs, styles: Styles
+    ) -> None:
         self._sheet, self._row, self._column = sheet, row, 0
         self._cells: list[Live] = []
         self._inputs, self._level, self._styles = inputs, level, styles
@@ -226,18 +262,32 @@ class _LevelRow:
         self._put(level.name, styles.text, always=True)
         share = level.budget / live.total_of(inputs.budgets_of(level.tabulation_pass))
         self._put(live.if_number(total_of_pass, share), styles.percent)
-        stage_1 = self._put(self._parameter(inputs.gamma), styles.number, is_there=level.adaptive > 0)
-        stage_2 = self._put(self._parameter(1 - inputs.gamma), styles.number, is_there=level.adaptive > 0)
-        total_only = self._put(self._parameter(live.of(1)), styles.number, is_there=level.total_only > 0)
+        stage_1 = self._put(
+            self._parameter(inputs.gamma), styles.number, is_there=level.adaptive > 0
+        )
+        stage_2 = self._put(
+            self._parameter(1 - inputs.gamma), styles.number, is_there=level.adaptive > 0
+        )
+        total_only = self._put(
+            self._parameter(live.of(1)), styles.number, is_there=level.total_only > 0
+        )
         threshold = self._write_threshold(stage_2)
         self._write_margins(stage_1, stage_2, total_only)
         self._write_empty_groups(stage_1, stage_2, threshold)
         self._write_wanted(stage_2 if level.adaptive else total_only)
         return LevelResults(level, stage_1, stage_2, threshold, tuple(self._cells))
 
-    def _put(self, formula: Live, style: Format, *, is_there: bool = True, always: bool = False) -> Live:
+    def _put(
+        self, formula: Live, style: Format, *, is_there: bool = True, always: bool = False
+    ) -> Live:
         """Write the next cell of the row. It is empty if the level has no such number or no budget."""
-        content: Live = formula if always else live.when(self._has_budget, formula, "") if is_there else live.of("")
+        content: Live = (
+            formula
+            if always
+            else live.when(self._has_budget, formula, "")
+            if is_there
+            else live.of("")
+        )
         reference = self._sheet.put(self._row, self._column, content, style)
         self._column += 1
         self._cells.append(reference)
@@ -246,7 +296,10 @@ class _LevelRow:
     def _parameter(self, share: Live) -> Live:
         """Sigma under zCDP or the scale under pure DP, for a share of the level's budget."""
         budget = self._level.budget * share
-        sigma, scale = live.root(self._level.stability / (2 * budget)), self._level.stability / budget
+        sigma, scale = (
+            live.root(self._level.stability / (2 * budget)),
+            self._level.stability / budget,
+        )
         return live.when(self._inputs.is_zcdp, sigma, scale)
 
     def _noise(self, parameter: Live) -> LiveNoise:
@@ -266,7 +319,11 @@ class _LevelRow:
             self._put(self._noise(stage_2).margin(live.of(confidence)), whole, is_there=adaptive)
         for draws in (*_AGES, *(2 * ages for ages in _AGES)):
             self._put(self._noise(stage_2).margin(live.of(0.95), draws), whole, is_there=adaptive)
-        self._put(self._noise(total_only).margin(live.of(0.95)), whole, is_there=self._level.total_only > 0)
+        self._put(
+            self._noise(total_only).margin(live.of(0.95)),
+            whole,
+            is_there=self._level.total_only > 0,
+        )
         self._put(self._noise(stage_1).margin(live.of(0.95)), whole, is_there=adaptive)
 
     def _write_empty_groups(self, stage_1: Live, stage_2: Live, threshold: Live) -> None:
@@ -288,15 +345,30 @@ class _LevelRow:
         wanted = self._put(level.wanted_margin, styles.whole, always=True)
         paper = float(PAPER_CONSTANT) * level.stability / wanted.to_the(2) / share
         can_be = live.both(wanted.is_above(0), inputs.is_zcdp)
-        by_paper = self._put(live.when(can_be, live.rounded_up(paper, _LOSS_DECIMALS), ""), styles.budget, always=True)
+        by_paper = self._put(
+            live.when(can_be, live.rounded_up(paper, _LOSS_DECIMALS), ""),
+            styles.budget,
+            always=True,
+        )
         least = live.least_rho(wanted, live.of(0.95), level.stability, share)
-        by_normal = self._put(live.when(can_be, live.rounded_up(least, _LOSS_DECIMALS), ""), styles.budget, always=True)
+        by_normal = self._put(
+            live.when(can_be, live.rounded_up(least, _LOSS_DECIMALS), ""),
+            styles.budget,
+            always=True,
+        )
         self._put(live.when(can_be, 1 - by_normal / by_paper, ""), styles.percent, always=True)
         self._write_sizes()
         too_narrow = live.both(inputs.is_zcdp, live.of(LEAST_SIGMA).is_above(main))
         holds = live.when(too_narrow, f"no: sigma is below {LEAST_SIGMA}", "yes")
-        is_right, refused = live.are_zero_or_above([level.budget]), "no: the budget must be 0 or a positive number"
-        self._put(live.when(is_right, live.when(self._has_budget, holds, ""), refused), styles.note, always=True)
+        is_right, refused = (
+            live.are_zero_or_above([level.budget]),
+            "no: the budget must be 0 or a positive number",
+        )
+        self._put(
+            live.when(is_right, live.when(self._has_budget, holds, ""), refused),
+            styles.note,
+            always=True,
+        )
 
     def _write_sizes(self) -> None:
         """Write from which size on a total, and the cells of each table on average, have the target error."""

@@ -29,7 +29,12 @@ def start_sheet(workbook: Workbook) -> Sheet:
 
 
 def write_start(
-    workbook: Workbook, sheet: Sheet, inputs: Inputs, results: Results, opens_with: int, styles: Styles
+    workbook: Workbook,
+    sheet: Sheet,
+    inputs: Inputs,
+    results: Results,
+    opens_with: int,
+    styles: Styles,
 ) -> None:
     """Write the questions, the answers that follow the inputs, and the margins of all levels."""
     sheet.put(0, 0, "How precise, and at what cost to privacy?", styles.title)
@@ -59,21 +64,27 @@ class _Chosen:
     enough: Live
 
 
-def _write_precision(sheet: Sheet, inputs: Inputs, margins: Sequence[Live], opens_with: int, styles: Styles) -> _Chosen:
+def _write_precision(
+    sheet: Sheet, inputs: Inputs, margins: Sequence[Live], opens_with: int, styles: Styles
+) -> _Chosen:
     """Write the first question and its answer."""
     levels = inputs.levels
     sheet.put(5, 0, "1. How precise should the counts of one level be?", styles.section)
     sheet.put(6, 0, "level (choose)", styles.text)
     choice = sheet.put(6, 1, level_name(levels[opens_with].level), styles.input)
     names = [one.name for one in levels]
-    sheet.worksheet.data_validation(6, 1, 6, 1, {"validate": "list", "source": f"={live.range_of(names)}"})
+    sheet.worksheet.data_validation(
+        6, 1, 6, 1, {"validate": "list", "source": f"={live.range_of(names)}"}
+    )
     sheet.put(6, 3, "a kind of area with a kind of group", styles.note)
     place = live.position_of(choice, names)
     sheet.put(7, 0, "margin of error now, ± persons at 95 %", styles.text)
     now = sheet.put(7, 1, live.one_of(margins, place), styles.whole)
     sheet.put(7, 3, "of a total published alone, or of one cell of a table", styles.note)
     sheet.put(8, 0, "margin of error wanted, ± persons at 95 %", styles.text)
-    wanted = sheet.put(8, 1, live.as_number(levels[opens_with].wanted_margin).value or 1, styles.input_whole)
+    wanted = sheet.put(
+        8, 1, live.as_number(levels[opens_with].wanted_margin).value or 1, styles.input_whole
+    )
     rule = {"validate": "integer", "criteria": ">=", "value": 1, "error_title": "Not possible"}
     message = {"error_message": "Enter a whole number of persons, 1 or above."}
     sheet.worksheet.data_validation(8, 1, 8, 1, rule | message)
@@ -92,12 +103,17 @@ def _write_precision(sheet: Sheet, inputs: Inputs, margins: Sequence[Live], open
         live.of(" persons of the true count 95 of 100 times."),
     )  # fmt: skip
     _write_answer(
-        sheet, 11, live.when(now.is_word(""), "This level is not published with these budgets.", said), styles
+        sheet,
+        11,
+        live.when(now.is_word(""), "This level is not published with these budgets.", said),
+        styles,
     )
     return _Chosen(live.one_of([one.pass_name for one in levels], place), budget, enough)
 
 
-def _write_cost(sheet: Sheet, inputs: Inputs, results: Results, chosen: _Chosen, styles: Styles) -> None:
+def _write_cost(
+    sheet: Sheet, inputs: Inputs, results: Results, chosen: _Chosen, styles: Styles
+) -> None:
     """Write the second question: the loss of anyone now and with the wanted margin, beside that of 2020."""
     assert SAFETAB_P.reference is not None
     known = float(reported_references(SAFETAB_P)[SAFETAB_P.reference.name].unbounded)
@@ -113,17 +129,25 @@ def _write_cost(sheet: Sheet, inputs: Inputs, results: Results, chosen: _Chosen,
     for row, (name, loss) in enumerate(rows.items(), start=15):
         sheet.put(row, 0, name, styles.text)
         cell = sheet.put(row, 1, loss, styles.budget)
-        rho = cell if name == "2020" else live.when(inputs.is_zcdp, cell, reduce(live.greater, of_levels))
+        rho = (
+            cell
+            if name == "2020"
+            else live.when(inputs.is_zcdp, cell, reduce(live.greater, of_levels))
+        )
         multiples.append(sheet.put(row, 2, live.if_number(cell, rho / known), styles.times))
     sheet.put(15, 3, "the largest of the passes: nobody is in two of them", styles.note)
     sheet.put(16, 3, "if the other budgets stay as they are", styles.note)
     note = f"{SAFETAB_P.reference.name}, rho. The epsilon of each level counts as rho = epsilon squared / 2 at most"
     sheet.put(17, 3, note, styles.note)
     near = live.number_text(live.rounded(100 * multiples[0]) / 100)
-    cost = live.when(inputs.is_zcdp, "All tables together cost ", "All tables together cost at most ")
+    cost = live.when(
+        inputs.is_zcdp, "All tables together cost ", "All tables together cost at most "
+    )
     said = live.joined_texts(cost, near, live.of(" times as much privacy as 2020."))
     same = live.joined_texts(cost, live.of("about as much privacy as 2020."))
-    _write_answer(sheet, 18, live.if_number(results.loss, live.when(near.is_word("1"), same, said)), styles)
+    _write_answer(
+        sheet, 18, live.if_number(results.loss, live.when(near.is_word("1"), same, said)), styles
+    )
     rule = {"type": "cell", "criteria": "==", "value": f'"{BAD_BUDGET}"', "format": styles.alarm}
     sheet.worksheet.conditional_format(15, 0, 18, 2, rule)
 
@@ -171,10 +195,14 @@ def _draw(workbook: Workbook, sheet: Sheet, levels: int) -> None:
     for column, name, colour in ((2, "as loaded", "#c3cedb"), (1, "now", "#1f5f99")):
         values = [_NAME, _FIRST_MARGIN, column, last, column]
         categories = [_NAME, _FIRST_MARGIN, 0, last, 0]
-        chart.add_series({"name": name, "categories": categories, "values": values, "fill": {"color": colour}})
+        chart.add_series(
+            {"name": name, "categories": categories, "values": values, "fill": {"color": colour}}
+        )
     chart.set_title({"name": "Margin of error at 95 %, ± persons", "name_font": {"size": 12}})
     chart.set_y_axis({"reverse": True})
     chart.set_x_axis({"log_base": 10, "min": 1, "num_format": "#,##0", "major_gridlines": _GRID})
     chart.set_legend({"position": "bottom"})
     chart.set_size({"width": 450, "height": 22 * (levels + 2)})
-    sheet.worksheet.insert_chart(_FIRST_MARGIN - 1, 3, chart, {"object_position": 3, "x_offset": 12})
+    sheet.worksheet.insert_chart(
+        _FIRST_MARGIN - 1, 3, chart, {"object_position": 3, "x_offset": 12}
+    )

@@ -50,12 +50,18 @@ def _first_choice(census: Census, results: Sequence[LevelResults]) -> int:
     example = None if census.example_level is None else census.level(*census.example_level)
     usual = levels.index(example) if example is not None and example in levels else 0
     with_curves = [number for number, result in enumerate(results) if result.stage_2.value != ""]
-    with_threshold = [number for number in with_curves if results[number].suppression_threshold.value != ""]
+    with_threshold = [
+        number for number in with_curves if results[number].suppression_threshold.value != ""
+    ]
     return usual if usual in with_threshold else next(iter([*with_threshold, *with_curves]), 0)
 
 
 def _write_curves(
-    workbook: Workbook, inputs: Inputs, results: Sequence[LevelResults], opens_with: int, styles: Styles
+    workbook: Workbook,
+    inputs: Inputs,
+    results: Sequence[LevelResults],
+    opens_with: int,
+    styles: Styles,
 ) -> None:
     """Write the curves of the chosen level, with charts. The level at `opens_with` is chosen first."""
     sheet = Sheet(workbook, _CURVES, (26, 28, 13, 13, 13, 3, 3, 12, 13, 13, 13, 13, 3))
@@ -65,7 +71,9 @@ def _write_curves(
     name = level_name(levels[opens_with].level)
     choice = sheet.put(2, 1, name, styles.input)
     names = [one.name for one in levels]
-    sheet.worksheet.data_validation(2, 1, 2, 1, {"validate": "list", "source": f"={live.range_of(names)}"})
+    sheet.worksheet.data_validation(
+        2, 1, 2, 1, {"validate": "list", "source": f"={live.range_of(names)}"}
+    )
     place = sheet.put(3, 1, live.position_of(choice, names), styles.whole)
     chosen = {
         "sigma or scale, stage 1": [one.stage_1 for one in results],
@@ -78,7 +86,11 @@ def _write_curves(
     found = []
     for row, (what, column) in enumerate(chosen.items(), start=4):
         sheet.put(row, 0, what, styles.text)
-        found.append(sheet.put(row, 1, live.one_of(column, place), styles.number if row < 6 else styles.whole))
+        found.append(
+            sheet.put(
+                row, 1, live.one_of(column, place), styles.number if row < 6 else styles.whole
+            )
+        )
     stage_1, stage_2, threshold, *thresholds = found
     noises = LiveNoise(inputs.is_zcdp, stage_1), LiveNoise(inputs.is_zcdp, stage_2)
     _write_suppression(sheet, noises, threshold, thresholds[0], styles)
@@ -95,24 +107,50 @@ def _write_suppression(
 ) -> None:
     """The paper's Figures 1 and 2."""
     stage_1, stage_2 = stages
-    heads = ("true size", "over T", "chance of suppression", "bias if published, persons", "bias over T")
-    sheet.put(_FIRST_ROW - 2, 0, "Suppression and bias (for a level without T: its noise)", styles.section)
+    heads = (
+        "true size",
+        "over T",
+        "chance of suppression",
+        "bias if published, persons",
+        "bias over T",
+    )
+    sheet.put(
+        _FIRST_ROW - 2, 0, "Suppression and bias (for a level without T: its noise)", styles.section
+    )
     sheet.put_heads(_FIRST_ROW - 1, heads, styles)
     for step in range(_STEPS + 1):
         row = _FIRST_ROW + step
         scale = live.when(threshold.is_word(""), 4 * stage_2.parameter, live.greater(threshold, 1))
-        size = sheet.put(row, 0, _if_number(stage_2.parameter, live.rounded(scale * (2 * step) / _STEPS)), styles.whole)
+        size = sheet.put(
+            row,
+            0,
+            _if_number(stage_2.parameter, live.rounded(scale * (2 * step) / _STEPS)),
+            styles.whole,
+        )
         ratio = _if_number(threshold, size / live.greater(threshold, 1))
         sheet.put(row, 1, ratio, styles.number)
         alone = 1 - stage_1.at_least(lowest - size)
-        suppressed = live.when(threshold.is_word(""), 0, alone * (1 - stage_2.at_least(threshold + 1 - size)))
+        suppressed = live.when(
+            threshold.is_word(""), 0, alone * (1 - stage_2.at_least(threshold + 1 - size))
+        )
         sheet.put(row, 2, _if_number(stage_2.parameter, suppressed), styles.percent)
-        bias = live.when(threshold.is_word(""), 0, stage_2.mean_given_at_least(threshold + 1 - size))
-        bias_cell = sheet.put(row, 3, live.or_nothing(_if_number(stage_2.parameter, bias)), styles.number)
-        sheet.put(row, 4, live.or_nothing(_if_number(threshold, bias_cell / live.greater(threshold, 1))), styles.number)
+        bias = live.when(
+            threshold.is_word(""), 0, stage_2.mean_given_at_least(threshold + 1 - size)
+        )
+        bias_cell = sheet.put(
+            row, 3, live.or_nothing(_if_number(stage_2.parameter, bias)), styles.number
+        )
+        sheet.put(
+            row,
+            4,
+            live.or_nothing(_if_number(threshold, bias_cell / live.greater(threshold, 1))),
+            styles.number,
+        )
 
 
-def _write_tables(sheet: Sheet, stage_1: LiveNoise, thresholds: Sequence[Live], styles: Styles) -> None:
+def _write_tables(
+    sheet: Sheet, stage_1: LiveNoise, thresholds: Sequence[Live], styles: Styles
+) -> None:
     """The chance of each table by true size, for sizes on a logarithmic scale."""
     heads = ("true size", "total alone", "sex by 4 ages", "sex by 9 ages", "sex by 23 ages")
     sheet.put(_FIRST_ROW - 2, _TABLES_COLUMN, "Which table a group gets", styles.section)
@@ -136,7 +174,10 @@ def _if_number(cell: Live, formula: Live) -> Live:
 def _draw(workbook: Workbook, sheet: Sheet) -> None:
     """Add the three charts to the right of the numbers."""
     last, last_table = _FIRST_ROW + _STEPS, _FIRST_ROW + _TABLE_STEPS
-    curves = ("Chance of suppression", "chance", "suppressed"), ("Bias of a published total", "persons", "bias")
+    curves = (
+        ("Chance of suppression", "chance", "suppressed"),
+        ("Bias of a published total", "persons", "bias"),
+    )
     for number, (title, up, name) in enumerate(curves):
         chart = workbook.add_chart({"type": "scatter", "subtype": "straight"})
         chart.add_series(_series(0, 2 + number, last, name, "#1f5f99"))
@@ -144,9 +185,15 @@ def _draw(workbook: Workbook, sheet: Sheet) -> None:
         sheet.worksheet.insert_chart(1, _CHARTS_COLUMN + 8 * number, chart, {"object_position": 3})
     chart = workbook.add_chart({"type": "scatter", "subtype": "straight"})
     colours = ("#6b7785", "#1f5f99", "#c05a00", "#2e7d32")
-    for number, (name, colour) in enumerate(zip(("total alone", "4 ages", "9 ages", "23 ages"), colours, strict=True)):
-        chart.add_series(_series(_TABLES_COLUMN, _TABLES_COLUMN + 1 + number, last_table, name, colour))
-    _dress(chart, "Which table a group gets", "true size, persons (logarithmic)", "chance", log_base=10)
+    for number, (name, colour) in enumerate(
+        zip(("total alone", "4 ages", "9 ages", "23 ages"), colours, strict=True)
+    ):
+        chart.add_series(
+            _series(_TABLES_COLUMN, _TABLES_COLUMN + 1 + number, last_table, name, colour)
+        )
+    _dress(
+        chart, "Which table a group gets", "true size, persons (logarithmic)", "chance", log_base=10
+    )
     chart.set_legend({"position": "bottom"})
     sheet.worksheet.insert_chart(18, _CHARTS_COLUMN, chart, {"object_position": 3})
 
@@ -166,25 +213,37 @@ def _dress(chart: Chart, title: str, across: str, up: str, **x_axis: object) -> 
     grid = {"visible": True, "line": {"color": "#d5dbe3"}}
     chart.set_title({"name": title, "name_font": {"size": 12}})
     chart.set_x_axis({"name": across, "num_format": "#,##0", "major_gridlines": grid, **x_axis})
-    chart.set_y_axis({"name": up, "major_gridlines": grid, "min": 0, **({"max": 1} if up == "chance" else {})})
+    chart.set_y_axis(
+        {"name": up, "major_gridlines": grid, "min": 0, **({"max": 1} if up == "chance" else {})}
+    )
     chart.set_legend({"none": True})
     chart.set_size({"width": 500, "height": 330})
 
 
 _FIRST_EXACT_LEVEL = 10
-_EXACT_HEADS = (*HEADS[: HEADS.index(WANTED_HEAD)], "smallest budget for that cell margin: ± at 95 %")
+_EXACT_HEADS = (
+    *HEADS[: HEADS.index(WANTED_HEAD)],
+    "smallest budget for that cell margin: ± at 95 %",
+)
 _CURVE_STEPS = 20
 _TEXTS = template_texts("workbook/texts.toml")
 
 
-def _write_exact(workbook: Workbook, tuning: Tuning, curve_of: TunedLevel | None, styles: Styles) -> None:
+def _write_exact(
+    workbook: Workbook, tuning: Tuning, curve_of: TunedLevel | None, styles: Styles
+) -> None:
     """Write the sheet of exact values, which does not follow changes of the inputs.
 
     `curve_of` is the level whose curves are written too, if there is one.
     """
     sheet = Sheet(workbook, "Exact", (28, 12, 12, 14, 14, 8, *[9] * 11, 12, 14))
     sheet.put(0, 0, "Exact values", styles.title)
-    sheet.put(1, 1, "For the loaded configuration, computed by safetab with certified arithmetic.", styles.text)
+    sheet.put(
+        1,
+        1,
+        "For the loaded configuration, computed by safetab with certified arithmetic.",
+        styles.text,
+    )
     sheet.put(2, 1, "These are numbers, not formulas: they don't follow the inputs.", styles.text)
     _write_losses(sheet, tuning, styles)
     sheet.put_heads(_FIRST_EXACT_LEVEL - 1, _EXACT_HEADS, styles)
@@ -201,13 +260,24 @@ def _write_exact(workbook: Workbook, tuning: Tuning, curve_of: TunedLevel | None
 def _write_losses(sheet: Sheet, tuning: Tuning, styles: Styles) -> None:
     """Write the loss of each pass and of anyone, as texts that are exact or rounded up."""
     at = f"at delta {float(DELTA):g}, rounded up"
-    heads = ("people", "unbounded", "bounded", f"epsilon, unbounded, {at}", f"epsilon, bounded, {at}")
+    heads = (
+        "people",
+        "unbounded",
+        "bounded",
+        f"epsilon, unbounded, {at}",
+        f"epsilon, bounded, {at}",
+    )
     sheet.put_heads(3, heads, styles)
     losses = {f"{run.name.upper()} pass": tuning.loss_of(run) for run in tuning.config.passes}
     for row, (people, loss) in enumerate([*losses.items(), ("anyone", tuning.loss)], start=4):
         reported = reported_loss(tuning.config.privacy_definition, loss)
         sheet.put(row, 0, people, styles.text)
-        amounts = (reported.unbounded, reported.bounded, reported.unbounded_epsilon, reported.bounded_epsilon)
+        amounts = (
+            reported.unbounded,
+            reported.bounded,
+            reported.unbounded_epsilon,
+            reported.bounded_epsilon,
+        )
         sheet.put_row(row, 1, map(loss_text, amounts), styles.loss)
 
 
@@ -236,8 +306,14 @@ def _write_level(sheet: Sheet, row: int, tuning: Tuning, tuned: TunedLevel, styl
 def margins(design: LevelDesign) -> list[int | None]:
     """The margins of a level in the order of the columns; None where the level has no such number."""
     columns = [(TOTAL.kind(TOTAL_LINE), Fraction(str(confidence))) for confidence in CONFIDENCES]
-    columns += [(shape.kind(name), CONFIDENCE) for name in (SEX_MARGINAL, TOTAL_LINE) for shape in SEX_BY_AGE]
-    adaptive = [design.margin(*column) if Stage.STAGE_2 in design.stages else None for column in columns]
+    columns += [
+        (shape.kind(name), CONFIDENCE)
+        for name in (SEX_MARGINAL, TOTAL_LINE)
+        for shape in SEX_BY_AGE
+    ]
+    adaptive = [
+        design.margin(*column) if Stage.STAGE_2 in design.stages else None for column in columns
+    ]
     usual = design.margins()
     return [*adaptive, usual.total_only, usual.stage_1_total]
 
@@ -251,12 +327,19 @@ def _write_curve(sheet: Sheet, row: int, tuned: TunedLevel, styles: Styles) -> N
     sheet.put_heads(row + 1, heads, styles)
     most = 2 * (design.suppression_threshold or 0)
     near_t = {most * step // _CURVE_STEPS for step in range(_CURVE_STEPS + 1)}
-    near_thresholds = {size * part // 100 for size in design.thresholds.totals for part in (98, 99, 100, 101, 102)}
+    near_thresholds = {
+        size * part // 100 for size in design.thresholds.totals for part in (98, 99, 100, 101, 102)
+    }
     for line, size in enumerate(sorted(near_t | near_thresholds), start=row + 2):
         sheet.put(line, 0, size, styles.whole)
         sheet.put(line, 1, float(design.suppression_chance(size).mid()), styles.percent)
         sheet.put(line, 2, float(design.bias(size).mid()), styles.number)
-        sheet.put_row(line, 3, [float(chance.mid()) for chance in design.shape_chances(size).values()], styles.percent)
+        sheet.put_row(
+            line,
+            3,
+            [float(chance.mid()) for chance in design.shape_chances(size).values()],
+            styles.percent,
+        )
 
 
 def _write_accuracy(workbook: Workbook, styles: Styles) -> None:
@@ -274,7 +357,12 @@ def _write_accuracy(workbook: Workbook, styles: Styles) -> None:
         sheet.worksheet.set_row(row, 34)
 
 
-_OPTIONS = {"strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False, "in_memory": True}
+_OPTIONS = {
+    "strings_to_formulas": False,
+    "strings_to_urls": False,
+    "strings_to_numbers": False,
+    "in_memory": True,
+}
 
 
 def write_workbook(tuning: Tuning, path: Path, loaded_config: str | None = None) -> None:
@@ -293,7 +381,9 @@ def write_workbook(tuning: Tuning, path: Path, loaded_config: str | None = None)
     _write_curves(workbook, inputs, results.levels, opens_with, styles)
     write_start(workbook, start, inputs, results, opens_with, styles)
     curve_of = tuning.levels.get(results.levels[opens_with].inputs.level)
-    if curve_of is not None and (Stage.STAGE_2 not in curve_of.design.stages or not curve_of.design.can_be_drawn):
+    if curve_of is not None and (
+        Stage.STAGE_2 not in curve_of.design.stages or not curve_of.design.can_be_drawn
+    ):
         curve_of = None
     _write_exact(workbook, tuning, curve_of, styles)
     _write_accuracy(workbook, styles)

@@ -49,12 +49,17 @@ def write_grf(folder: Path, geography: StateGeography) -> None:
             record_lines.write_fixed_lines(file, lines)
 
 
-def _grf_columns(numbers: Mapping[str, Integers], state: str, block: Integers) -> dict[str, Texts | bytes]:
+def _grf_columns(
+    numbers: Mapping[str, Integers], state: str, block: Integers
+) -> dict[str, Texts | bytes]:
     """The columns of GRF-C that have values, for blocks at these positions of a state.
 
     REGIONCE and DIVISIONCE are the same for all of them.
     """
-    columns = {name: record_lines.digits_of(numbers[name], digits) for name, digits in GEOGRAPHY_DIGITS.items()}
+    columns = {
+        name: record_lines.digits_of(numbers[name], digits)
+        for name, digits in GEOGRAPHY_DIGITS.items()
+    }
     group = record_lines.digits_of(numbers["TABBLK"] // 1000, 1)
     divisions = record_lines.SHIPPED["divisions"]
     region, division = next(codes for *codes, states in divisions if state in states.split())
@@ -67,7 +72,9 @@ def _grf_columns(numbers: Mapping[str, Integers], state: str, block: Integers) -
         "CURBLKGRPCE": group,
         "REGIONCE": region.encode(),
         "DIVISIONCE": division.encode(),
-        "OIDTABBLK": record_lines.digits_of(record_lines.block_oids(int(state), block), record_lines.OID_DIGITS),
+        "OIDTABBLK": record_lines.digits_of(
+            record_lines.block_oids(int(state), block), record_lines.OID_DIGITS
+        ),
     }
 
 
@@ -86,7 +93,9 @@ def _grf_line_type(columns: Mapping[str, Texts | bytes]) -> np.dtype[Any]:
 class CefStateFiles:
     """Writes the persons and units of one state, chunk by chunk, and counts them."""
 
-    def __init__(self, state: str, mix: CodeMix, mafids: MafIds, persons: BinaryIO, units: BinaryIO) -> None:
+    def __init__(
+        self, state: str, mix: CodeMix, mafids: MafIds, persons: BinaryIO, units: BinaryIO
+    ) -> None:
         self._state = state
         self._mix = mix
         self._mafids = mafids
@@ -97,7 +106,9 @@ class CefStateFiles:
     def write(self, chunk: HousedChunk, people: StatePeople, bits: RandomBits) -> None:
         """Append the records of a chunk. The bits choose the birthdays."""
         mafid = self._next_mafids(chunk.units)
-        record_lines.write_fixed_lines(self._persons, record_lines.person_lines(chunk, people, self._mix, mafid, bits))
+        record_lines.write_fixed_lines(
+            self._persons, record_lines.person_lines(chunk, people, self._mix, mafid, bits)
+        )
         for lines in record_lines.unit_lines(chunk, people, self._mix, mafid):
             record_lines.write_fixed_lines(self._units, lines)
         quarters = len(chunk.quarters.block)
@@ -108,15 +119,23 @@ class CefStateFiles:
     def write_vacant(self, vacant: VacantUnits) -> None:
         """Append the vacant units of blocks where nobody lives."""
         mafid = self._next_mafids(len(vacant.block))
-        record_lines.write_fixed_lines(self._units, record_lines.vacant_lines(vacant, self._state, mafid))
+        record_lines.write_fixed_lines(
+            self._units, record_lines.vacant_lines(vacant, self._state, mafid)
+        )
         self._counts["COUNT_UNIT_HU"] += len(vacant.block)
 
     def counts_line(self) -> Lines:
         """The one line of the file of counts, for everything that was written."""
-        counts = {**self._counts, "COUNT_UNIT": self._count("UNIT"), "COUNT_PER": self._count("PER")}
+        counts = {
+            **self._counts,
+            "COUNT_UNIT": self._count("UNIT"),
+            "COUNT_PER": self._count("PER"),
+        }
         fields = {name: f"{count:10d}".encode() for name, count in counts.items()}
         return record_lines.lines_of(
-            record_lines.COUNTS, 1, {"BCUSTATEFP": self._state.encode(), "VERSION": record_lines.VERSION, **fields}
+            record_lines.COUNTS,
+            1,
+            {"BCUSTATEFP": self._state.encode(), "VERSION": record_lines.VERSION, **fields},
         )
 
     def _count(self, kind: str) -> int:
@@ -129,7 +148,9 @@ class CefStateFiles:
 
 
 @contextmanager
-def cef_state_files(folder: Path, state: str, mix: CodeMix, mafids: MafIds) -> Iterator[CefStateFiles]:
+def cef_state_files(
+    folder: Path, state: str, mix: CodeMix, mafids: MafIds
+) -> Iterator[CefStateFiles]:
     """The open files of one state. The counts are written at the end, unless an error is raised."""
     with (
         (folder / f"CEF20_PER_{state}.txt").open("wb") as persons,

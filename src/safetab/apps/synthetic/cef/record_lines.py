@@ -20,8 +20,18 @@ from numpy.typing import NDArray
 from safetab.apps.synthetic.files.parameter_files import NOT_HISPANIC
 from safetab.apps.synthetic.geography.census_size import StateShare
 from safetab.apps.synthetic.households.living_arrangements import NO_QUARTERS
-from safetab.apps.synthetic.households.units import HousedChunk, VacantUnits, most_units, person_numbers
-from safetab.apps.synthetic.people.code_mix import MAJOR_RACE_COUNT, CodeMix, Positions, numbers_of_sets
+from safetab.apps.synthetic.households.units import (
+    HousedChunk,
+    VacantUnits,
+    most_units,
+    person_numbers,
+)
+from safetab.apps.synthetic.people.code_mix import (
+    MAJOR_RACE_COUNT,
+    CodeMix,
+    Positions,
+    numbers_of_sets,
+)
 from safetab.apps.synthetic.people.state_people import StatePeople, cenrace_of_chunk
 from safetab.apps.synthetic.seeded_bits import Integers, RandomBits, stride_through
 from safetab.foundation.files import package_data
@@ -122,9 +132,14 @@ def codes_no_cef_holds(mix: CodeMix) -> Sequence[str]:
 
 def with_codes_of_a_cef(lists: PublicLists, mix: CodeMix) -> tuple[PublicLists, CodeMix]:
     """The census's own lists and mix, with Hispanic codes moved to numbers that a CEF can hold."""
-    codes = {iteration: frozenset(map(_moved, members)) for iteration, members in lists.codes_of_iteration.items()}
+    codes = {
+        iteration: frozenset(map(_moved, members))
+        for iteration, members in lists.codes_of_iteration.items()
+    }
     names = {_moved(code): name for code, name in lists.code_names.items()}
-    moved = replace(lists, code_names=MappingProxyType(names), codes_of_iteration=MappingProxyType(codes))
+    moved = replace(
+        lists, code_names=MappingProxyType(names), codes_of_iteration=MappingProxyType(codes)
+    )
     return moved, replace(mix, codes=tuple(map(_moved, mix.codes)))
 
 
@@ -143,7 +158,9 @@ def _hispanic_origin(ethnicity: Positions, mix: CodeMix) -> Integers:
     return np.where(ethnicity == mix.not_hispanic, 1, 2)
 
 
-def person_lines(chunk: HousedChunk, people: StatePeople, mix: CodeMix, mafid: Texts, bits: RandomBits) -> Lines:
+def person_lines(
+    chunk: HousedChunk, people: StatePeople, mix: CodeMix, mafid: Texts, bits: RandomBits
+) -> Lines:
     """The person records of a chunk, in the order of its people.
 
     `mafid` has one element per unit of the chunk. The bits choose the birthdays.
@@ -246,7 +263,9 @@ def mafids_of_states(shares: Sequence[StateShare]) -> dict[str, MafIds]:
     """The MAFIDs of each state, by its code. They are valid only if `mafids_suffice`."""
     lengths = [most_units(share.people, share.blocks) for share in shares]
     firsts = accumulate(lengths, initial=_FIRST_MAFID)
-    return {share.state.code: MafIds(*ids) for share, *ids in zip(shares, firsts, lengths, strict=False)}
+    return {
+        share.state.code: MafIds(*ids) for share, *ids in zip(shares, firsts, lengths, strict=False)
+    }
 
 
 def mafids_suffice(shares: Sequence[StateShare]) -> bool:
@@ -260,7 +279,9 @@ def block_oids(state: int, block: Integers) -> Integers:
     return _FIRST_OID + state * _OIDS_OF_A_STATE + block * _OID_STEP
 
 
-def unit_lines(chunk: HousedChunk, people: StatePeople, mix: CodeMix, mafid: Texts) -> tuple[Lines, ...]:
+def unit_lines(
+    chunk: HousedChunk, people: StatePeople, mix: CodeMix, mafid: Texts
+) -> tuple[Lines, ...]:
     """The unit records of a chunk: households, then group quarters, then vacant units.
 
     `mafid` has one element per unit of the chunk, in the same order.
@@ -273,7 +294,13 @@ def unit_lines(chunk: HousedChunk, people: StatePeople, mix: CodeMix, mafid: Tex
     of_quarters["QGQTYP"] = _QUARTERS[quarters.kind]
     return (
         _household_lines(chunk, people, mix, mafid[:first_quarters]),
-        _lines(b"4", quarters.block, state, mafid[first_quarters:first_vacant], _NOT_IN_UNIVERSE | of_quarters),
+        _lines(
+            b"4",
+            quarters.block,
+            state,
+            mafid[first_quarters:first_vacant],
+            _NOT_IN_UNIVERSE | of_quarters,
+        ),
         vacant_lines(chunk.vacant, state, mafid[first_vacant:]),
     )
 
@@ -313,5 +340,11 @@ def _sizes(people: Integers) -> Texts:
 def _lines(kind: bytes, block: Integers, state: str, mafid: Texts, fields: _Fields) -> Lines:
     """Unit records of one RTYPE, with the fields that all units have in the same form."""
     oids = digits_of(block_oids(int(state), block), OID_DIGITS, 22)
-    common: _Fields = {"RTYPE": kind, "MAFID": mafid, "BCUSTATEFP": state.encode(), "VERSION": VERSION, "OIDTB": oids}
+    common: _Fields = {
+        "RTYPE": kind,
+        "MAFID": mafid,
+        "BCUSTATEFP": state.encode(),
+        "VERSION": VERSION,
+        "OIDTB": oids,
+    }
     return lines_of(_UNIT, len(block), common | fields)

@@ -61,7 +61,9 @@ def person_table(
     table of demographics.
     """
     demographics = people.demographics
-    householder = demographics.is_householder[chunk.demographic] if is_householder is None else is_householder
+    householder = (
+        demographics.is_householder[chunk.demographic] if is_householder is None else is_householder
+    )
     columns = {
         "QAGE": text_column(demographics.age[chunk.demographic], _AGES),
         "QSEX": text_column(demographics.is_female[chunk.demographic], _SEXES),
@@ -89,7 +91,9 @@ def _household_table(chunk: HousedChunk, people: StatePeople, mix: CodeMix) -> p
 def _householders(chunk: HousedChunk) -> PeopleChunk:
     """The householders alone, in the order of their households."""
     blocks = chunk.people.blocks
-    people_of_block = np.bincount(np.searchsorted(blocks, chunk.household_block), minlength=len(blocks))
+    people_of_block = np.bincount(
+        np.searchsorted(blocks, chunk.household_block), minlength=len(blocks)
+    )
     return chunk.people.of(chunk.householder, blocks, people_of_block)
 
 
@@ -99,7 +103,9 @@ def text_column(positions: NDArray[Any], texts: pa.Array, is_null: Flags | None 
     return pa.DictionaryArray.from_arrays(indices, texts, safe=False)
 
 
-def used_text_column(positions: NDArray[Any], texts: pa.Array, is_null: Flags | None = None) -> pa.Array:
+def used_text_column(
+    positions: NDArray[Any], texts: pa.Array, is_null: Flags | None = None
+) -> pa.Array:
     """Like `text_column`, but the dictionary has only the texts that occur, which saves space."""
     occurring = positions if is_null is None else positions[~is_null]
     used = np.flatnonzero(np.bincount(occurring, minlength=len(texts)))
@@ -113,7 +119,9 @@ def _block_columns(chunk: PeopleChunk, people: StatePeople) -> dict[str, pa.Arra
     numbers = block_numbers(people.geography, chunk.blocks)
     block_of_person = pa.array(np.repeat(np.arange(len(chunk.blocks)), chunk.people_of_block))
     names = ("TABBLKST", "TABBLKCOU", "TABTRACTCE", "TABBLK")
-    return {name: _padded(numbers[name], GEOGRAPHY_DIGITS[name]).take(block_of_person) for name in names}
+    return {
+        name: _padded(numbers[name], GEOGRAPHY_DIGITS[name]).take(block_of_person) for name in names
+    }
 
 
 def _race_columns(chunk: PeopleChunk, mix: CodeMix) -> dict[str, pa.Array]:
@@ -157,7 +165,9 @@ def begin_census(folder: Path, tables: Iterable[str]) -> None:
 
 def mark_as_made_up(folder: Path) -> None:
     """Write the marker that says that the people in this folder are made up."""
-    write_lines(folder / SYNTHETIC_MARKER, ["These people do not exist. safetab made them up, from a seed."])
+    write_lines(
+        folder / SYNTHETIC_MARKER, ["These people do not exist. safetab made them up, from a seed."]
+    )
 
 
 @contextmanager
@@ -182,10 +192,14 @@ def table_file(
 
 def _as_text(table: pa.Table, missing: str) -> pa.Table:
     """The same table with plain texts instead of dictionaries, and `missing` where a value is missing."""
-    return pa.table({name: table[name].cast(pa.string()).fill_null(missing) for name in table.column_names})
+    return pa.table(
+        {name: table[name].cast(pa.string()).fill_null(missing) for name in table.column_names}
+    )
 
 
-def person_file(folder: Path, state: str, form: CensusFormat) -> AbstractContextManager[_TableWriter]:
+def person_file(
+    folder: Path, state: str, form: CensusFormat
+) -> AbstractContextManager[_TableWriter]:
     """The open file of one state's person records."""
     return table_file(folder / PERSON_RECORD.table / f"{state}{form.ending}", _PERSON_SCHEMA)
 
@@ -205,7 +219,9 @@ class PersonAndHouseholdFiles:
         self.write_persons(person_table(chunk.people, people, self.mix, is_householder))
         self.write_households(_household_table(chunk, people, self.mix))
         in_quarters = chunk.homes.householder < 0
-        numbers = pa.array(chunk.unit.astype(np.int32), mask=in_quarters)  # households come first among units
+        numbers = pa.array(
+            chunk.unit.astype(np.int32), mask=in_quarters
+        )  # households come first among units
         self.write_homes(pa.table([numbers], _PERSON_HOUSEHOLD_SCHEMA))
 
     def write_vacant(self, vacant: VacantUnits) -> None:
@@ -233,14 +249,26 @@ def join_person_households(folder: Path) -> None:
     Household n, counted from 0, is row n of the household records. People in group quarters have null.
     """
     parts = folder / PERSON_HOUSEHOLD
-    kept: dict[str, Any] = {"use_dictionary": False, "column_encoding": "DELTA_BINARY_PACKED", "store_schema": False}
+    kept: dict[str, Any] = {
+        "use_dictionary": False,
+        "column_encoding": "DELTA_BINARY_PACKED",
+        "store_schema": False,
+    }
     first = 0
-    with pa.parquet.ParquetWriter(folder / PERSON_HOUSEHOLD_FILE, _PERSON_HOUSEHOLD_SCHEMA, **kept) as file:
+    with pa.parquet.ParquetWriter(
+        folder / PERSON_HOUSEHOLD_FILE, _PERSON_HOUSEHOLD_SCHEMA, **kept
+    ) as file:
         for path in sorted(parts.iterdir()):
             part = pa.parquet.ParquetFile(path)
-            for number in range(part.num_row_groups):  # of a chunk, in which households are numbered from 0
+            for number in range(
+                part.num_row_groups
+            ):  # of a chunk, in which households are numbered from 0
                 numbers = part.read_row_group(number)["HOUSEHOLD"]
-                file.write_table(pa.table([pc.add(numbers, pa.scalar(first, pa.int32()))], _PERSON_HOUSEHOLD_SCHEMA))
+                file.write_table(
+                    pa.table(
+                        [pc.add(numbers, pa.scalar(first, pa.int32()))], _PERSON_HOUSEHOLD_SCHEMA
+                    )
+                )
                 first += pc.count_distinct(numbers).as_py()
     shutil.rmtree(parts)
 
@@ -250,7 +278,9 @@ def write_geography(folder: Path, geography: StateGeography, form: CensusFormat)
     numbers = block_numbers(geography, slice(None))
     table = pa.table({name: pa.array(values.astype(np.int32)) for name, values in numbers.items()})
     if form is CensusFormat.TEXT:
-        table = pa.table({name: _padded(numbers[name], digits) for name, digits in GEOGRAPHY_DIGITS.items()})
+        table = pa.table(
+            {name: _padded(numbers[name], digits) for name, digits in GEOGRAPHY_DIGITS.items()}
+        )
     path = folder / GEOGRAPHY_TABLE / f"{geography.share.state.code}{form.ending}"
     with table_file(path, table.schema) as write:
         write(table)
@@ -259,7 +289,9 @@ def write_geography(folder: Path, geography: StateGeography, form: CensusFormat)
 def _padded(numbers: Integers, digits: int) -> pa.Array:
     """The numbers as a dictionary column of texts with leading zeros."""
     distinct, positions = np.unique(numbers, return_inverse=True)
-    return text_column(positions, pa.array([f"{number:0{digits}d}" for number in distinct.tolist()]))
+    return text_column(
+        positions, pa.array([f"{number:0{digits}d}" for number in distinct.tolist()])
+    )
 
 
 def write_names(folder: Path, names: Iterable[Named]) -> None:

@@ -28,7 +28,13 @@ from safetab.inputs.readers.delimited import SEPARATOR
 from safetab.inputs.tuning.tuning import PRODUCTION, presets
 from safetab.model.census.census import PopulationGroupLevel
 from safetab.model.census.groups import CharacteristicIteration, GroupLevel, GroupList, PublicLists
-from safetab.model.config.run_config import CONFIG_FILE, ReaderKind, budget_key, measured_levels, threshold_key
+from safetab.model.config.run_config import (
+    CONFIG_FILE,
+    ReaderKind,
+    budget_key,
+    measured_levels,
+    threshold_key,
+)
 from safetab.model.products.all_products import as_shipped
 from safetab.model.products.bureau_columns import RACE, RACE_COLUMNS
 from safetab.model.products.safetab_h.safetab_h import HOUSEHOLD_TYPE, SAFETAB_H, TENURE
@@ -56,10 +62,14 @@ agency  = "safetab, with invented people"
 source  = "Synthetic records made by safetab. Nobody in them exists, even where the places do."
 licence = "CC0 1.0 (public domain)"
 """
-_FLAGS = {None: "Null|Null"} | {listed: SEPARATOR.join(flags) for flags, listed in public_lists.LISTS.items()}
+_FLAGS = {None: "Null|Null"} | {
+    listed: SEPARATOR.join(flags) for flags, listed in public_lists.LISTS.items()
+}
 _NUMBER_MARK = "\ue000"  # a character that no configuration uses
 _MARKED_NUMBER = re.compile(f'"{_NUMBER_MARK}([^"]*)"')
-_SHARED_KEYS = "max_race_codes allow_negative_counts run_us run_pr state_filter_us reader privacy_defn"
+_SHARED_KEYS = (
+    "max_race_codes allow_negative_counts run_us run_pr state_filter_us reader privacy_defn"
+)
 
 
 def write_lines(path: Path, lines: Iterable[str]) -> None:
@@ -81,7 +91,9 @@ def write_new_parameters(folder: Path, name: str, *, households: bool) -> None:
     product = SAFETAB_H if households else SAFETAB_P
     write_lines(folder / CONFIG_FILE, presets(product)[PRODUCTION].splitlines())
     _write_lists(folder, own_public_lists(FEWEST_ITERATIONS))
-    commands = template_texts("new_parameters/commands.toml")["households" if households else "people"]
+    commands = template_texts("new_parameters/commands.toml")[
+        "households" if households else "people"
+    ]
     values = {"folder": name, "commands": commands.strip().format(folder=name)}
     for file in ("README.md", ABOUT_FILE):
         text = Template(template(f"new_parameters/{file}")).substitute(values)
@@ -99,10 +111,15 @@ def _write_lists(folder: Path, lists: PublicLists) -> None:
         alone = "" if is_ethnicity else f"|{iteration.kind == RACE_ALONE}"
         row = f"{iteration.code}|{iteration.name}|{iteration.level.number}{alone}|{_FLAGS[iteration.listed]}"
         (ethnicities if is_ethnicity else races).append(row)
-        pairs += [f"{iteration.code}|{code}" for code in sorted(lists.codes_of_iteration[iteration.code])]
+        pairs += [
+            f"{iteration.code}|{code}" for code in sorted(lists.codes_of_iteration[iteration.code])
+        ]
     race_header = "ITERATION_CODE|ITERATION_NAME|LEVEL|ALONE|DETAILED_ONLY|COARSE_ONLY"
     write_lines(folder / public_lists.RACE_ITERATIONS_FILE, [race_header, *races])
-    write_lines(folder / public_lists.ETHNICITY_ITERATIONS_FILE, [race_header.replace("|ALONE", ""), *ethnicities])
+    write_lines(
+        folder / public_lists.ETHNICITY_ITERATIONS_FILE,
+        [race_header.replace("|ALONE", ""), *ethnicities],
+    )
     write_lines(folder / public_lists.ASSIGNMENTS_FILE, ["ITERATION_CODE|RACE_ETH_CODE", *pairs])
 
 
@@ -134,7 +151,9 @@ class _Choices(NamedTuple):
 
 def _chosen(level: PopulationGroupLevel) -> _Choices:
     if level.iterations == REGIONAL:
-        return _Choices(0 if level.geography == US.area_level("AIANNH") else 0.008, 0.006915, (600, 2000, 8000))
+        return _Choices(
+            0 if level.geography == US.area_level("AIANNH") else 0.008, 0.006915, (600, 2000, 8000)
+        )
     if level.geography.kind.suppresses:
         return _Choices(0.159, 0.142869, (150, 500, 2000))
     return _Choices(2.134, 1.9208, (100, 300, 2000))
@@ -146,14 +165,18 @@ def read_given_parameters(parameters: Path) -> Checked[tuple[PublicLists, int]]:
     lists = public_lists.read_lists(parameters)
     findings = FindingsOf(public_lists.CODES_FILE)
     if lists.value is not None and not any(map(RACE.may_hold, lists.value.code_names)):
-        findings.error("RACE_ETH_CODE", "lists no code from 1000 to 8999, so nobody could report a race.")
+        findings.error(
+            "RACE_ETH_CODE", "lists no code from 1000 to 8999, so nobody could report a race."
+        )
     found = config.findings + lists.findings + findings.findings
     if config.value is None or lists.value is None or findings.has_errors:
         return Checked(None, found)
     return Checked((lists.value, config.value.most_answers), found)
 
 
-def write_given_parameters(folder: Path, parameters: Path, us_states: Iterable[str], reader: ReaderKind) -> None:
+def write_given_parameters(
+    folder: Path, parameters: Path, us_states: Iterable[str], reader: ReaderKind
+) -> None:
     """Copy given parameters into a new folder, for these states and this reader.
 
     The lists are copied byte for byte, and about.toml says that the people are synthetic. The
@@ -185,9 +208,13 @@ def write_household_parameters(folder: Path, parameters: Path) -> None:
     thresholds = config[as_shipped(SAFETAB_P).family_keys[PERSONS.name].thresholds]
     measured = measured_levels(SAFETAB_H, US.levels)
     # people without a budget have households without one
-    measured_people = {level for level in US.levels if config[budget_key(SAFETAB_P, PERSONS, level)]}
+    measured_people = {
+        level for level in US.levels if config[budget_key(SAFETAB_P, PERSONS, level)]
+    }
     budgets = {
-        budget_key(SAFETAB_H, family, level): _chosen(level).households if level in measured_people else 0
+        budget_key(SAFETAB_H, family, level): _chosen(level).households
+        if level in measured_people
+        else 0
         for family, level in measured
     }
     first_thresholds = {level: of_level[:1] for level, of_level in thresholds.items()}
@@ -237,9 +264,13 @@ def public_lists_of(
     for kind, suffix, groups in groups_of_kind:
         for group in groups:
             code = str(1001 + len(listed))
-            listed.append(CharacteristicIteration(code, group.name + suffix, group.level, kind, group.listed))
+            listed.append(
+                CharacteristicIteration(code, group.name + suffix, group.level, kind, group.listed)
+            )
             codes_of_iteration[code] = frozenset(group.codes)
-    return PublicLists(MappingProxyType(dict(code_names)), tuple(listed), MappingProxyType(codes_of_iteration))
+    return PublicLists(
+        MappingProxyType(dict(code_names)), tuple(listed), MappingProxyType(codes_of_iteration)
+    )
 
 
 # a major group, its first code, and how many of 1,000 Detailed groups are inside
@@ -267,7 +298,9 @@ def own_public_lists(iterations: int) -> PublicLists:
     return public_lists_of(names, races, hispanics)
 
 
-def _groups(majors: Sequence[tuple[str, int, int]], tabulated: int, names: dict[str, str]) -> Iterator[ListedGroup]:
+def _groups(
+    majors: Sequence[tuple[str, int, int]], tabulated: int, names: dict[str, str]
+) -> Iterator[ListedGroup]:
     """Each major group, its regions and its Detailed groups. Adds the names of their codes."""
     weights = np.array([weight for *_, weight in majors], dtype=np.int64)
     counts = apportioned(tabulated, weights, least=2).tolist()
@@ -287,7 +320,9 @@ def _codes_of(groups: Sequence[ListedGroup]) -> tuple[str, ...]:
     return tuple(code for group in groups for code in group.codes)
 
 
-def _detailed_groups(major: str, first_code: int, count: int, names: dict[str, str]) -> Iterator[ListedGroup]:
+def _detailed_groups(
+    major: str, first_code: int, count: int, names: dict[str, str]
+) -> Iterator[ListedGroup]:
     """The Detailed groups of a major group, with codes in rising order. Adds the names of the codes."""
     next_code = first_code + 1
     for number in range(1, count + 1):

@@ -85,7 +85,9 @@ class _Extent:
         return _Extent(counties, tracts, *map(share, (self.blocks, self.places, self.aiannh_areas)))
 
 
-_US_EXTENT = _Extent(counties=3_143, tracts=84_414, blocks=8_132_968, places=31_617, aiannh_areas=704)
+_US_EXTENT = _Extent(
+    counties=3_143, tracts=84_414, blocks=8_132_968, places=31_617, aiannh_areas=704
+)
 _PUERTO_RICO_EXTENT = _Extent(counties=78, tracts=981, blocks=41_987, places=292, aiannh_areas=0)
 
 
@@ -106,15 +108,25 @@ class SizeRequest:
         findings = FindingsOf("the command")
         if not _FEWEST_PEOPLE <= self.people <= MOST_PEOPLE:
             findings.error("--people", f"must be from {_FEWEST_PEOPLE:,} to {MOST_PEOPLE:,}.")
-        limits = {"states": len(US_STATES_OF_2020), "counties": _US_EXTENT.counties, "tracts": _MOST_TRACTS}
+        limits = {
+            "states": len(US_STATES_OF_2020),
+            "counties": _US_EXTENT.counties,
+            "tracts": _MOST_TRACTS,
+        }
         given: dict[str, int | None] = {option: getattr(self, option) for option in limits}
         for option, most in limits.items():
             if (number := given[option]) is not None and not 1 <= number <= most:
                 findings.error(f"--{option}", f"must be from 1 to {most:,}.")
-        for finer, coarser in (("counties", "states"), ("tracts", "counties"), ("tracts", "states")):
+        for finer, coarser in (
+            ("counties", "states"),
+            ("tracts", "counties"),
+            ("tracts", "states"),
+        ):
             finer_number, number = given[finer], given[coarser]
             if finer_number is not None and number is not None and finer_number < number:
-                problem = f"{finer_number:,} are too few for {number:,} {coarser}, one each at least."
+                problem = (
+                    f"{finer_number:,} are too few for {number:,} {coarser}, one each at least."
+                )
                 findings.error(f"--{finer}", problem)
         most = _MOST_COUNTIES_OF_A_STATE
         if not findings.has_errors and any(share.counties > most for share in state_shares(self)):

@@ -16,7 +16,17 @@ from safetab.apps.synthetic.geography.census_size import StateShare, Stretch
 from safetab.apps.synthetic.seeded_bits import Integers, RandomBits, apportioned
 from safetab.model.census.area_levels import AreaKind, AreaLevel
 from safetab.model.census.areas import NO_ENTITY
-from safetab.model.us.us_census import AIANNH, COUNTY, NO_AIANNH, NO_PLACE, PLACE, PR_PASS, STATE, TRACT, US
+from safetab.model.us.us_census import (
+    AIANNH,
+    COUNTY,
+    NO_AIANNH,
+    NO_PLACE,
+    PLACE,
+    PR_PASS,
+    STATE,
+    TRACT,
+    US,
+)
 
 _MOST_TRACTS_A_HUNDRED_APART = 9_998
 _BLOCKS_A_BLOCK_GROUP = 40
@@ -136,7 +146,9 @@ def _block_numbers(blocks_of_tract: Integers, tract_of_block: Integers) -> Integ
     return np.asarray((1 + in_tract // a_group) * 1000 + in_tract % a_group)
 
 
-def _block_weights(blocks_of_tract: Integers, tract_of_block: Integers, bits: RandomBits) -> Integers:
+def _block_weights(
+    blocks_of_tract: Integers, tract_of_block: Integers, bits: RandomBits
+) -> Integers:
     """The weight of each tract, shared out unevenly. Many blocks have 0, but never a tract's first."""
     parts = bits.lognormal(_SPREAD_OF_BLOCKS, len(tract_of_block))
     first = np.cumsum(blocks_of_tract) - blocks_of_tract
@@ -199,7 +211,9 @@ def _in_a_line(of_counties: Iterable[Integers]) -> Integers:
 
 def _given_stretches(length: int, stretches: Sequence[Stretch]) -> Integers:
     """The given stretch that covers each of `length` blocks, or NO_ENTITY."""
-    ends = [percent for stretch in stretches for percent in (stretch.start_percent, stretch.end_percent)]
+    ends = [
+        percent for stretch in stretches for percent in (stretch.start_percent, stretch.end_percent)
+    ]
     return _stretches(length, np.diff([0, *ends, 100]))
 
 
@@ -252,7 +266,11 @@ def names_in(geography: StateGeography, seed: int) -> Iterator[Named]:
     """The names of the state, its counties, tracts and places, each with the state's name."""
     share = geography.share
     state = share.state
-    level_of = {level.kind: level for level in US.area_levels if level.tabulation_pass == share.tabulation_pass}
+    level_of = {
+        level.kind: level
+        for level in US.area_levels
+        if level.tabulation_pass == share.tabulation_pass
+    }
     bits = RandomBits(seed, geography.state, 3)
     yield level_of[STATE], state.code, state.name
 
@@ -270,7 +288,9 @@ def names_in(geography: StateGeography, seed: int) -> Iterator[Named]:
     columns = (county_id, geography.tract_number, geography.county_of_tract)
     for county, number, position in zip(*(column.tolist() for column in columns), strict=True):
         whole, split = divmod(number, 100)
-        dotted = f"{whole}.{split:02d}" if split else str(whole)  # 101 for 010100, 101.01 for 010101
+        dotted = (
+            f"{whole}.{split:02d}" if split else str(whole)
+        )  # 101 for 010100, 101.01 for 010101
         name = f"Census Tract {dotted}, {county_names[position]}"
         yield named(TRACT, county * 10**6 + number, name)
     place_names = [place.name for county in share.given_counties for place in county.places]
@@ -296,7 +316,12 @@ def _made_up(count: int, geography: StateGeography, bits: RandomBits) -> list[st
     if geography.share.tabulation_pass == PR_PASS:
         names = _combined(_SPANISH_BEGINNINGS, _SPANISH_ENDINGS, count)
     else:
-        joined = [beginning + ending for beginning in _BEGINNINGS for ending in _ENDINGS if beginning.lower() != ending]
+        joined = [
+            beginning + ending
+            for beginning in _BEGINNINGS
+            for ending in _ENDINGS
+            if beginning.lower() != ending
+        ]
         in_order = [joined[position] for position in bits.order(len(joined)).tolist()]
         names = _combined(in_order, _ORDINALS, count)
     return [names[position] for position in bits.order(count).tolist()]
@@ -306,4 +331,6 @@ def _combined(beginnings: Sequence[str], endings: Sequence[str], count: int) -> 
     """The first `count` combinations. If they run out, they come again with a number."""
     texts = [f"{beginning} {ending}".strip() for ending in endings for beginning in beginnings]
     rounds = -(-count // len(texts))
-    return [f"{text} {again + 1}" if again else text for again in range(rounds) for text in texts][:count]
+    return [f"{text} {again + 1}" if again else text for again in range(rounds) for text in texts][
+        :count
+    ]

@@ -54,13 +54,19 @@ _ARRANGEMENTS = package_data("safetab.apps.synthetic.households", "living_arrang
 _STEPS = _ARRANGEMENTS["steps"]
 
 
-def relationship_by_age(age: Integers, householder_age: Integers, bits: RandomBits) -> NDArray[np.uint8]:
+def relationship_by_age(
+    age: Integers, householder_age: Integers, bits: RandomBits
+) -> NDArray[np.uint8]:
     """Draw the relationship of members to their householders, by both ages, partners aside."""
     outcomes = np.empty((len(_STEPS), 2, _OUTCOMES), dtype=np.uint8)
     for step, drawn in enumerate(_STEPS):
         for is_adult, chances in enumerate((drawn["minors"], drawn["adults"])):
-            outcomes[step, is_adult] = np.repeat([Relationship[name] for name in chances], list(chances.values()))
-    step_of_member = np.searchsorted([drawn["below"] for drawn in _STEPS], householder_age - age, side="right")
+            outcomes[step, is_adult] = np.repeat(
+                [Relationship[name] for name in chances], list(chances.values())
+            )
+    step_of_member = np.searchsorted(
+        [drawn["below"] for drawn in _STEPS], householder_age - age, side="right"
+    )
     is_adult_member = (age >= _ADULT_AGE).astype(np.int64)
     return outcomes[step_of_member, is_adult_member, bits.below(_OUTCOMES, len(age))]
 
@@ -73,12 +79,16 @@ LAST_INSTITUTIONAL = 405
 _BLOCKS = 10_000
 
 
-def quarters_of_people(block: Integers, age: Integers, blocks: int, bits: RandomBits) -> NDArray[np.uint16]:
+def quarters_of_people(
+    block: Integers, age: Integers, blocks: int, bits: RandomBits
+) -> NDArray[np.uint16]:
     """Draw the kind of group quarters of each block, at most one.
 
     Returns for each person the QGQTYP of the block if the age fits, otherwise NO_QUARTERS.
     """
-    codes, youngest, oldest, of_kind = np.array([*_ARRANGEMENTS["quarters"], (NO_QUARTERS, 999, 0, 0)]).T
+    codes, youngest, oldest, of_kind = np.array(
+        [*_ARRANGEMENTS["quarters"], (NO_QUARTERS, 999, 0, 0)]
+    ).T
     of_kind[-1] = _BLOCKS - of_kind.sum()
     kind = np.repeat(np.arange(len(codes)), of_kind)[bits.below(_BLOCKS, blocks)][block]
     fits = (age >= youngest[kind]) & (age <= oldest[kind])
@@ -158,14 +168,18 @@ def _types(couple: _Small, relatives: Flags, size: Integers, is_female: Flags) -
     return np.where(couple <= 2, 1, np.where(relatives, 2 + is_female, nonfamily)).astype(np.uint8)
 
 
-def _types_2(couple: _Small, own_children: Flags, relatives: Flags, size: Integers, is_female: Flags) -> _Small:
+def _types_2(
+    couple: _Small, own_children: Flags, relatives: Flags, size: Integers, is_female: Flags
+) -> _Small:
     """HHT2: 1, 2 married; 3, 4 cohabiting; 5 to 8 women and 9 to 12 men without a partner.
 
     Without a partner: alone, with own children, with relatives, with others, in this order.
     """
     without_couple = np.where(size == 1, 0, np.where(own_children, 1, np.where(relatives, 2, 3)))
     with_couple = np.where(couple <= 2, 1, 3) + ~own_children
-    return np.where(couple <= 4, with_couple, np.where(is_female, 5, 9) + without_couple).astype(np.uint8)
+    return np.where(couple <= 4, with_couple, np.where(is_female, 5, 9) + without_couple).astype(
+        np.uint8
+    )
 
 
 def _unmarried_partners(couple: _Small, is_female: Flags) -> _Small:

@@ -77,11 +77,17 @@ class _Division:
     def homes(self, is_marked: Flags) -> _Homes:
         """Where everybody lives, if these people are marked as householders."""
         quarters = self._quarters(is_marked)
-        is_householder = is_marked | self._further_householders(is_marked, quarters == living_arrangements.NO_QUARTERS)
+        is_householder = is_marked | self._further_householders(
+            is_marked, quarters == living_arrangements.NO_QUARTERS
+        )
         householder = np.where(is_householder, np.arange(len(self.age)), _NO_HOUSEHOLDER)
         relationship = np.full(len(self.age), Relationship.HOUSEHOLDER, dtype=np.uint8)
-        self._find_partners(is_householder, quarters == living_arrangements.NO_QUARTERS, householder, relationship)
-        rest = np.flatnonzero((householder == _NO_HOUSEHOLDER) & (quarters == living_arrangements.NO_QUARTERS))
+        self._find_partners(
+            is_householder, quarters == living_arrangements.NO_QUARTERS, householder, relationship
+        )
+        rest = np.flatnonzero(
+            (householder == _NO_HOUSEHOLDER) & (quarters == living_arrangements.NO_QUARTERS)
+        )
         householder[rest] = self._householders_for(rest, is_householder)
         joined = rest[householder[rest] >= 0]
         ages = (self.age[joined], self.age[householder[joined]])
@@ -99,7 +105,9 @@ class _Division:
 
         Only blocks with a householder have group quarters, so no child is left without an adult.
         """
-        quarters = living_arrangements.quarters_of_people(self.block, self.age, len(self.people_of_block), self.bits)
+        quarters = living_arrangements.quarters_of_people(
+            self.block, self.age, len(self.people_of_block), self.bits
+        )
         lives_there = self.bits.chances(_PER_MILLE_OF_AN_AGE_IN_QUARTERS, len(self.age))
         lives_there &= ~is_marked & (self._count(is_marked) > 0)[self.block]
         return np.where(lives_there, quarters, living_arrangements.NO_QUARTERS).astype(np.uint16)
@@ -111,14 +119,24 @@ class _Division:
         return is_able & (self._rank(is_able) < wanted[self.block])
 
     def _find_partners(
-        self, is_householder: Flags, at_home: Flags, householder: Integers, relationship: NDArray[np.uint8]
+        self,
+        is_householder: Flags,
+        at_home: Flags,
+        householder: Integers,
+        relationship: NDArray[np.uint8],
     ) -> None:
         """Match the oldest seeker of a block with the oldest willing person, and so on.
 
         Writes the couples whose ages fit to `householder` and `relationship`.
         """
-        seeks = is_householder & self.bits.chances(from_age_on(_SEEKS_PARTNER, self.age), len(self.age))
-        is_willing = at_home & ~is_householder & self.bits.chances(from_age_on(_IS_WILLING, self.age), len(self.age))
+        seeks = is_householder & self.bits.chances(
+            from_age_on(_SEEKS_PARTNER, self.age), len(self.age)
+        )
+        is_willing = (
+            at_home
+            & ~is_householder
+            & self.bits.chances(from_age_on(_IS_WILLING, self.age), len(self.age))
+        )
         seeks_same = seeks & self.bits.chances(_SAME_SEX, len(self.age))
         is_married = self.bits.below(1000, len(self.age))
         for sex, same in product((False, True), (True, False)):
@@ -247,15 +265,21 @@ def housed(chunk: PeopleChunk, demographics: Demographics, bits: RandomBits) -> 
     householder = np.flatnonzero(is_householder)
     unit = (np.cumsum(is_householder) - 1)[homes.householder]
     inside = homes.householder >= 0
-    members = Members(unit[inside], homes.relationship[inside], age[inside], is_female[inside], len(householder))
+    members = Members(
+        unit[inside], homes.relationship[inside], age[inside], is_female[inside], len(householder)
+    )
     in_quarters = np.flatnonzero(~inside)
-    quarters, quarters_number = _quarters(block[in_quarters], homes.quarters[in_quarters], is_female[in_quarters])
+    quarters, quarters_number = _quarters(
+        block[in_quarters], homes.quarters[in_quarters], is_female[in_quarters]
+    )
     unit[in_quarters] = len(householder) + quarters_number
     facts = living_arrangements.household_facts(members)
     tenure = _tenures(age[householder], bits)
     household_block = block[householder]
     vacant = _vacant_beside(household_block, chunk.blocks, bits)
-    return HousedChunk(chunk, homes, householder, household_block, facts, tenure, quarters, vacant, unit)
+    return HousedChunk(
+        chunk, homes, householder, household_block, facts, tenure, quarters, vacant, unit
+    )
 
 
 def with_shared_codes(chunk: HousedChunk, share: float, bits: RandomBits) -> HousedChunk:
@@ -264,11 +288,17 @@ def with_shared_codes(chunk: HousedChunk, share: float, bits: RandomBits) -> Hou
     everybody = np.arange(len(householder))
     is_sharing = bits.below(_CHANCES, len(everybody)) < round(share * _CHANCES)
     codes_of = np.where(is_sharing & (householder >= 0), householder, everybody)
-    race, ethnicity, several = people.race[codes_of], people.ethnicity[codes_of], people.several.of(codes_of)
+    race, ethnicity, several = (
+        people.race[codes_of],
+        people.ethnicity[codes_of],
+        people.several.of(codes_of),
+    )
     return replace(chunk, people=replace(people, race=race, ethnicity=ethnicity, several=several))
 
 
-def _quarters(block: Integers, kind: NDArray[np.uint16], is_female: Flags) -> tuple[_GroupQuarters, Integers]:
+def _quarters(
+    block: Integers, kind: NDArray[np.uint16], is_female: Flags
+) -> tuple[_GroupQuarters, Integers]:
     """Group quarters of these people, and the number of each person's unit.
 
     The people of a block and kind share a unit, or several units if there are very many of them.

@@ -133,9 +133,13 @@ def _tail(count: int, exponent: float, bits: RandomBits) -> Integers:
 def _major_of_codes(lists: PublicLists) -> Mapping[str, int]:
     """The position in MAJORS of each code, by the name of the largest major iteration that has it."""
     major_of: dict[str, int] = {}
-    for iteration in sorted(lists.iterations, key=lambda iteration: len(lists.codes_of_iteration[iteration.code])):
+    for iteration in sorted(
+        lists.iterations, key=lambda iteration: len(lists.codes_of_iteration[iteration.code])
+    ):
         if iteration.level == MAJOR and iteration.kind == RACE_ALONE:
-            position = next(position for position, name in enumerate(MAJORS) if iteration.name.startswith(name))
+            position = next(
+                position for position, name in enumerate(MAJORS) if iteration.name.startswith(name)
+            )
             major_of |= dict.fromkeys(lists.codes_of_iteration[iteration.code], position)
     return major_of
 
@@ -178,7 +182,9 @@ def palettes_of(geography: StateGeography, mix: CodeMix, seed: int) -> Palettes:
     # if the codes of a state are given, its counties are like it and only neighbourhoods differ
     draws = COUNTY_PALETTE if geography.share.state.code in mix.given else _DRAWS_OF_A_COUNTY
     in_county = _gathered(bits, geography.share.counties, draws, STATE_PALETTE, COUNTY_PALETTE)
-    inside = _gathered(bits, len(first), _DRAWS_OF_A_NEIGHBOURHOOD, COUNTY_PALETTE, NEIGHBOURHOOD_PALETTE)
+    inside = _gathered(
+        bits, len(first), _DRAWS_OF_A_NEIGHBOURHOOD, COUNTY_PALETTE, NEIGHBOURHOOD_PALETTE
+    )
     in_neighbourhood = in_county[county[:, np.newaxis], inside]
     order = np.concatenate([np.arange(STATE_PALETTE), in_county.ravel(), in_neighbourhood.ravel()])
     palettes = Palettes(race[order], ethnicity[order], STATE_PALETTE + in_county.size)
@@ -186,7 +192,9 @@ def palettes_of(geography: StateGeography, mix: CodeMix, seed: int) -> Palettes:
     return palettes
 
 
-def _state_palette(mix: CodeMix, share: StateShare, bits: RandomBits) -> tuple[Positions, Positions]:
+def _state_palette(
+    mix: CodeMix, share: StateShare, bits: RandomBits
+) -> tuple[Positions, Positions]:
     """The race and ethnicity codes of the state's palette, by their positions in the mix."""
     which = share.tabulation_pass
     given = mix.given.get(share.state.code)
@@ -216,7 +224,9 @@ def _hispanic_weights(mix: CodeMix, which: Pass, bits: RandomBits) -> Integers:
 
     Where nearly all people are Hispanic, most of them have the nation's second most common code.
     """
-    weights: Integers = mix.hispanic_weight * bits.lognormal(_SPREAD_OF_CODES, len(mix.hispanic)) // 1000 + 1
+    weights: Integers = (
+        mix.hispanic_weight * bits.lognormal(_SPREAD_OF_CODES, len(mix.hispanic)) // 1000 + 1
+    )
     second = np.argsort(-mix.hispanic_weight, kind="stable")[:2][-1]
     weights[second] += _WEIGHT_OF_THE_SECOND[which] * weights.sum()
     return weights
@@ -238,7 +248,9 @@ def _gathered(bits: RandomBits, rows: int, draws: int, choices: int, slots: int)
     return np.repeat(drawn, times, axis=1)
 
 
-def _settle_areas(palettes: Palettes, area_of_neighbourhood: Integers, mix: CodeMix, seed: int) -> None:
+def _settle_areas(
+    palettes: Palettes, area_of_neighbourhood: Integers, mix: CodeMix, seed: int
+) -> None:
     """Give most people of an AIANNH area one American Indian code, the same in every state."""
     native = np.flatnonzero(mix.race_major == _AMERICAN_INDIAN)
     if not len(native):

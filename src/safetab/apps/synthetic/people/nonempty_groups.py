@@ -75,8 +75,12 @@ def group_maps_of(lists: PublicLists, codes: Sequence[str], max_race_codes: int)
         of_level = iteration_map_of(lists, level, kind, most_answers=max_race_codes)
         of_kinds = []
         for of_code in (of_level.several.only, of_level.several.any_of, of_level.single.any_of):
-            found = [position[of_code[code]] if code in of_code else _NO_ITERATION for code in codes]
-            of_kinds.append(np.array([*found, _NO_CODE], dtype=np.int64))  # position -1 means no code
+            found = [
+                position[of_code[code]] if code in of_code else _NO_ITERATION for code in codes
+            ]
+            of_kinds.append(
+                np.array([*found, _NO_CODE], dtype=np.int64)
+            )  # position -1 means no code
         maps.append(_CodeMap(level, grain, len(tabulated), *of_kinds))
     return GroupMaps(tuple(maps), len(codes), max_race_codes)
 
@@ -90,7 +94,9 @@ class StateGroups:
         self._areas = np.unique(geography.aiannh[geography.aiannh != NO_ENTITY])
         place_and_area = (geography.place + 1) * 10**4 + (geography.aiannh + 1)
         key = geography.tract_of_block * 10**9 + place_and_area
-        _, block_of_atom, self._atom_of_block = np.unique(key, return_index=True, return_inverse=True)
+        _, block_of_atom, self._atom_of_block = np.unique(
+            key, return_index=True, return_inverse=True
+        )
         self._atoms = len(block_of_atom)
         tract = geography.tract_of_block[block_of_atom]
         area = geography.aiannh[block_of_atom]
@@ -103,7 +109,9 @@ class StateGroups:
         }
         # by map and kind of entity: one row per entity, one column per iteration
         self._has_somebody = {
-            (number, kind): np.zeros((int(entity_of_atom.max()) + 1, of_map.iterations), dtype=np.bool_)
+            (number, kind): np.zeros(
+                (int(entity_of_atom.max()) + 1, of_map.iterations), dtype=np.bool_
+            )
             for number, of_map in enumerate(maps.maps)
             for kind, entity_of_atom in self._entity_of_atom.items()
             if US.grain_of(kind) == of_map.grain
@@ -176,7 +184,9 @@ class StateGroups:
                 self._mark(number, atom[has_one], iteration[has_one])
 
 
-def non_empty_groups(maps: GroupMaps, states: Iterable[StateNonEmpty]) -> tuple[NonEmptyGroups, ...]:
+def non_empty_groups(
+    maps: GroupMaps, states: Iterable[StateNonEmpty]
+) -> tuple[NonEmptyGroups, ...]:
     """The groups of all states together, for every level in the usual order."""
     iterations = {(of_map.level, of_map.grain): of_map.iterations for of_map in maps.maps}
     entities: Counter[AreaLevel] = Counter()
@@ -190,9 +200,14 @@ def non_empty_groups(maps: GroupMaps, states: Iterable[StateNonEmpty]) -> tuple[
     for (level, _), flags in shared.items():
         non_empty[level] += int(np.count_nonzero(flags))
     for geography in (US.area_level("USA"), US.area_level("AIANNH")):
-        entities[geography] = len({entity for level, entity in shared if level.geography == geography})
+        entities[geography] = len(
+            {entity for level, entity in shared if level.geography == geography}
+        )
 
     def groups(level: PopulationGroupLevel) -> int:
-        return entities[level.geography] * iterations[level.iterations, US.grain_of(level.geography.kind)]
+        return (
+            entities[level.geography]
+            * iterations[level.iterations, US.grain_of(level.geography.kind)]
+        )
 
     return tuple(NonEmptyGroups(level, groups(level), non_empty[level]) for level in US.levels)

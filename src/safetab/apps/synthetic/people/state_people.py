@@ -16,7 +16,13 @@ from numpy.typing import NDArray
 from safetab.apps.synthetic.geography.state_geography import StateGeography
 from safetab.apps.synthetic.people import code_mix
 from safetab.apps.synthetic.people.code_mix import CodeMix, Palettes, Positions
-from safetab.apps.synthetic.seeded_bits import Integers, RandomBits, apportioned, from_age_on, stride_through
+from safetab.apps.synthetic.seeded_bits import (
+    Integers,
+    RandomBits,
+    apportioned,
+    from_age_on,
+    stride_through,
+)
 from safetab.foundation.arrays import find_sorted
 from safetab.model.census.area_levels import Pass
 from safetab.model.products.safetab_p.safetab_p import OLDEST_AGE
@@ -133,7 +139,9 @@ class StatePeople:
         race = self.palettes.race[picks]
         several = np.flatnonzero(words >> 24 < self.several_of_256)
         demographic = bits.words(end - start, np.uint16)
-        codes = self._further_codes(several, race[several], neighbourhood[several], county[several], bits)
+        codes = self._further_codes(
+            several, race[several], neighbourhood[several], county[several], bits
+        )
         ethnicity = self.palettes.ethnicity[picks]
         return PeopleChunk(blocks, people_of_block, demographic, race, ethnicity, codes)
 
@@ -149,7 +157,10 @@ class StatePeople:
             if number == self.chunks - 1:
                 yield whole
             else:
-                people, begun = np.arange(len(whole.race)), len(whole.race) - int(whole.people_of_block[-1])
+                people, begun = (
+                    np.arange(len(whole.race)),
+                    len(whole.race) - int(whole.people_of_block[-1]),
+                )
                 yield whole.of(people[:begun], whole.blocks[:-1], whole.people_of_block[:-1])
                 held = whole.of(people[begun:], whole.blocks[-1:], whole.people_of_block[-1:])
 
@@ -174,13 +185,22 @@ class StatePeople:
         begins = geography.first_block_of_neighbourhood
         neighbourhood = np.searchsorted(begins, blocks, side="right") - 1
         county = geography.county_of_tract[geography.tract_of_block[blocks]]
-        of_neighbourhood = palettes.first_of_neighbourhoods + neighbourhood * code_mix.NEIGHBOURHOOD_PALETTE
+        of_neighbourhood = (
+            palettes.first_of_neighbourhoods + neighbourhood * code_mix.NEIGHBOURHOOD_PALETTE
+        )
         of_county = code_mix.STATE_PALETTE + county * code_mix.COUNTY_PALETTE
-        starts = np.repeat(np.array([of_neighbourhood, of_county], dtype=np.uint32), people_of_block, axis=1)
+        starts = np.repeat(
+            np.array([of_neighbourhood, of_county], dtype=np.uint32), people_of_block, axis=1
+        )
         return starts[0], starts[1]
 
     def _further_codes(
-        self, person: Integers, race: Positions, neighbourhood: _Starts, county: _Starts, bits: RandomBits
+        self,
+        person: Integers,
+        race: Positions,
+        neighbourhood: _Starts,
+        county: _Starts,
+        bits: RandomBits,
     ) -> FurtherCodes:
         """Pick further codes like first codes, and again if the person already has the code."""
         weights = np.array(_WEIGHTS_OF_2_TO_8_CODES, dtype=np.int64)
@@ -205,7 +225,9 @@ def _picks(words: NDArray[np.uint32], neighbourhood: _Starts, county: _Starts) -
     picks = neighbourhood + (words & np.uint32(code_mix.NEIGHBOURHOOD_PALETTE - 1))
     chance = (words >> np.uint32(16)).astype(np.uint8)
     of_county = np.flatnonzero(chance < _OF_THE_COUNTY)
-    picks[of_county] = county[of_county] + (words[of_county] & np.uint32(code_mix.COUNTY_PALETTE - 1))
+    picks[of_county] = county[of_county] + (
+        words[of_county] & np.uint32(code_mix.COUNTY_PALETTE - 1)
+    )
     of_state = np.flatnonzero(chance < _OF_THE_STATE)
     picks[of_state] = words[of_state] & np.uint32(code_mix.STATE_PALETTE - 1)
     return picks

@@ -30,7 +30,9 @@ from safetab.model.products.record_field import RuledColumn
 from safetab.model.specification.values import SPECIFICATION_FILE, RecordField
 
 _PLACE = "area|block|tract|district|munic|comm?un|parish|ward|region|zone|place|county|grid|geo|postal|^oa$|^sa1$"
-_GROUP = "ethn|race|group|nation|origin|ancest|lang|relig|diag|code|citizen|birth|tribe|occup|industr"
+_GROUP = (
+    "ethn|race|group|nation|origin|ancest|lang|relig|diag|code|citizen|birth|tribe|occup|industr"
+)
 _AGE = "(?<![a-z])q?age(?![a-z])"
 _SEX = "(?<![a-z])q?(?:sex|gender)(?![a-z])"
 _UNIT = "(?:^|[^a-z]|person|patient|pupil|client|household)id$|^(?:person|patient|pupil|client)$"
@@ -39,7 +41,12 @@ _MOST_CATEGORIES = 20
 _MOST_ANSWERS = 8
 _THRESHOLDS = (100, 1_000)
 _MAGIC, _TAIL = b"PAR1", 8  # a Parquet file ends with the length of its footer and the magic word
-_RULES = {"string": ("pattern", "enum"), "integer": ("minimum", "maximum", "enum"), "boolean": (), "list": ()}
+_RULES = {
+    "string": ("pattern", "enum"),
+    "integer": ("minimum", "maximum", "enum"),
+    "boolean": (),
+    "list": (),
+}
 """The constraints that the language has for each type."""
 _TYPES = {TEXT: "string", INTEGERS: "integer", TRUTH_VALUES: "boolean", LISTS: "list"}
 _SCHEMA = "census.schema.json"
@@ -55,14 +62,18 @@ _NO_FORMAT = "is neither a .csv or .txt file nor a Parquet file. Of other format
 _OTHER_FORMATS = "write the names of the columns into a .csv file, with commas between them."
 _GUESSED = "  # GUESSED: check this"
 _ABOUT_TYPES = "\n# A header has no types: choose string, integer, boolean or list for each column."
-_ABOUT_UNUSED = "\n# Nothing reads a column that has a # before it. Remove the # before you use the column."
+_ABOUT_UNUSED = (
+    "\n# Nothing reads a column that has a # before it. Remove the # before you use the column."
+)
 _ABOUT_UNITS = """\
 # Does {} say whose record it is? If one person may have several records, remove the # of the next line, and
 # that of the column if it has one: then the whole person is protected, not each record alone.
 """
 UNKNOWN = "COLUMN-OF-"
 """Begins what stands in place of a column that can't be guessed. `validate` refuses it."""
-_UNKNOWN_AREA, _UNKNOWN_CODE = ({"name": f"{UNKNOWN}{of}", "type": "string"} for of in ("AREAS", "CODES"))
+_UNKNOWN_AREA, _UNKNOWN_CODE = (
+    {"name": f"{UNKNOWN}{of}", "type": "string"} for of in ("AREAS", "CODES")
+)
 
 _Field = dict[str, Any]
 """A field with the keys that census.toml has for it."""
@@ -82,7 +93,9 @@ class _Columns(NamedTuple):
 def columns_of_package(path: Path | None) -> _Columns:
     """The columns of a data package's first table; without a package, of the example. Raises InvalidInput."""
     if path is None:
-        return _table_of(json.loads((_NEW / "datapackage.json").read_text(encoding="utf-8")), _EXAMPLE)
+        return _table_of(
+            json.loads((_NEW / "datapackage.json").read_text(encoding="utf-8")), _EXAMPLE
+        )
     try:
         return _table_of(json.loads(read_text(path)), _TAKEN_OVER.format(path.name))
     except UnreadableFile as problem:
@@ -97,7 +110,11 @@ def columns_of_file(path: Path) -> _Columns:
     if path.exists() and not path.is_file() and not path.is_dir():
         raise InvalidInput.about(path, "is not a regular file.")  # a pipe would wait for ever
     try:
-        return _columns_of_header(path) if path.suffix.lower() in _SEPARATORS else _columns_of_footer(path)
+        return (
+            _columns_of_header(path)
+            if path.suffix.lower() in _SEPARATORS
+            else _columns_of_footer(path)
+        )
     except OSError as error:
         raise_if_the_machine_failed(error)
         raise InvalidInput.about(path, why_unreadable(path, error)) from None
@@ -114,8 +131,12 @@ def _columns_of_header(path: Path) -> _Columns:
     names = _names_in(line, separator)
     if len(names) < 2 or len({*names}) < len(names) or not all(map(_NAME.fullmatch, names)):
         rule = f"two or more names, each once, with {separators} between them; in UTF-8"
-        raise InvalidInput.about(path, f"line 1 must be a header: {rule}. Names begin with a letter.")
-    types = {name: "integer" if re.search(_AGE, name, re.IGNORECASE) else "string" for name in names}
+        raise InvalidInput.about(
+            path, f"line 1 must be a header: {rule}. Names begin with a letter."
+        )
+    types = {
+        name: "integer" if re.search(_AGE, name, re.IGNORECASE) else "string" for name in names
+    }
     fields = [{"name": name, "type": kind} for name, kind in types.items()]
     origin = _TAKEN_OVER.format(path.name) + _NO_TYPES + (_IN_QUOTES if b'"' in line else "")
     return _table_of({"path": path.name, "fields": fields}, origin)._replace(have_types=False)
@@ -142,7 +163,11 @@ def _columns_of_footer(path: Path) -> _Columns:
     if len(kinds) < len(schema):
         raise InvalidInput.about(path, "has two columns with one name. Rename one of them.")
     left_out = [f"{name} ({kind})" for name, kind in kinds.items() if kind not in _TYPES]
-    more = f" Left out, since a table can't use what they hold: {', '.join(left_out)}." if left_out else ""
+    more = (
+        f" Left out, since a table can't use what they hold: {', '.join(left_out)}."
+        if left_out
+        else ""
+    )
     used = {name: _TYPES[kind] for name, kind in kinds.items() if kind in _TYPES}
     fields = [{"name": name, "type": kind, "delimiter": ";"} for name, kind in used.items()]
     return _table_of({"path": path.name, "fields": fields}, _TAKEN_OVER.format(path.name) + more)
@@ -164,23 +189,37 @@ def _footer(path: Path) -> bytes:
 def _table_of(package: Any, origin: str) -> _Columns:
     """The first table of a package. A package may be a lone table, or its schema."""
     tables = [(each, each.get("schema", each)) for each in package.get("resources", [package])]
-    table, schema = next((each, of) for each, of in tables if isinstance(of, dict) and of.get("fields"))
+    table, schema = next(
+        (each, of) for each, of in tables if isinstance(of, dict) and of.get("fields")
+    )
     path = PurePosixPath(table.get("path", "people"))
     missing = [str(each) for each in schema.get("missingValues", [""])]
     others = [
-        f"{each['name']} ({each['type']})" for each in schema["fields"] if each.get("type", "string") not in _RULES
+        f"{each['name']} ({each['type']})"
+        for each in schema["fields"]
+        if each.get("type", "string") not in _RULES
     ]
-    origin += f" Taken for texts, since a table can't use their types: {', '.join(others)}." if others else ""
+    origin += (
+        f" Taken for texts, since a table can't use their types: {', '.join(others)}."
+        if others
+        else ""
+    )
     fields = [_field(each) for each in schema["fields"]]
     return _Columns(fields, origin, path.name.partition(".")[0], missing, path.suffix != ".parquet")
 
 
 def _field(given: _Field) -> _Field:
     """A field with the keys that the language has. If no table can use its type, it holds any text."""
-    name, kind, rules = str(given["name"]), given.get("type", "string"), given.get("constraints", {})
+    name, kind, rules = (
+        str(given["name"]),
+        given.get("type", "string"),
+        given.get("constraints", {}),
+    )
     if kind not in _RULES:
         return {"name": name, "type": "string"}
-    values = [each if isinstance(each, dict) else {"value": each} for each in given.get("categories", ())]
+    values = [
+        each if isinstance(each, dict) else {"value": each} for each in given.get("categories", ())
+    ]
     field = {"name": name} | {key: given[key] for key in ("title", "attribute") if key in given}
     if kind == "integer" and _is_like(_AGE, field):
         field["unit_name"], rules = "years", _AGES | rules
@@ -190,7 +229,9 @@ def _field(given: _Field) -> _Field:
     field["constraints"] = {rule: rules[rule] for rule in _RULES[kind] if rule in rules}
     if values:
         field["constraints"].pop("enum", None)  # the categories say it
-        field["categories"] = [{**each, "label": str(each.get("label", each["value"]))} for each in values]
+        field["categories"] = [
+            {**each, "label": str(each.get("label", each["value"]))} for each in values
+        ]
     return field
 
 
@@ -206,7 +247,11 @@ def write_new_census(folder: Path, columns: _Columns, name: str) -> str:
     shapes, names, key = _shapes(category, age), [each["name"] for each in codes], area["name"]
     used = [each for each in (area, *codes, category, age) if each]
     is_unknown = UNKNOWN in key or UNKNOWN in names[0]
-    unused = [] if columns.are_all_needed or is_unknown else [each["name"] for each in known if each not in used]
+    unused = (
+        []
+        if columns.are_all_needed or is_unknown
+        else [each["name"] for each in known if each not in used]
+    )
     guesses = [each["name"] for each in known if each not in columns.fields]
     guessed = guesses if columns.have_types else [each["name"] for each in known]
     units = [each["name"] for each in others if _is_like(_UNIT, each) and each not in used]
@@ -221,7 +266,9 @@ def write_new_census(folder: Path, columns: _Columns, name: str) -> str:
         "about_units": _ABOUT_UNITS.format(" or ".join(map(_toml, units))) if units else "",
         "unit": _toml((units or ["PERSON"])[0]),
         "key": _toml("AREA" if key == "AREA" else f"{key} = AREA"),
-        "columns": f"columns = {_toml(names)}" if codes[0]["type"] != "list" else f"column  = {_toml(*names)}",
+        "columns": f"columns = {_toml(names)}"
+        if codes[0]["type"] != "list"
+        else f"column  = {_toml(*names)}",
         "guessed": "" if columns.origin == _EXAMPLE else _GUESSED,
         "shapes": "\n".join(f"  {_toml(shape)}," for shape in shapes),
         "detail": _toml(shapes[-1]["title"].lower()),
@@ -230,9 +277,23 @@ def write_new_census(folder: Path, columns: _Columns, name: str) -> str:
     text = Template((_NEW / SPECIFICATION_FILE).read_text(encoding="utf-8")).substitute(parts)
     (folder / SPECIFICATION_FILE).write_text(text, encoding="utf-8")
     (folder / _SCHEMA).write_bytes((files("safetab.model.specification") / _SCHEMA).read_bytes())
-    _write_list(folder / "areas.csv", "AREA,AREA_NAME,REGION,REGION_NAME", "Area", "Region", _ids(area, "101 102 201"))
-    _write_list(folder / "codes.csv", "code,name,broad,broad_name", "Group", "Broad group", _ids(codes[0], "1 2 3"))
-    how = ["write yours in place of it" if UNKNOWN in each else "guessed" for each in (key, names[0])]
+    _write_list(
+        folder / "areas.csv",
+        "AREA,AREA_NAME,REGION,REGION_NAME",
+        "Area",
+        "Region",
+        _ids(area, "101 102 201"),
+    )
+    _write_list(
+        folder / "codes.csv",
+        "code,name,broad,broad_name",
+        "Group",
+        "Broad group",
+        _ids(codes[0], "1 2 3"),
+    )
+    how = [
+        "write yours in place of it" if UNKNOWN in each else "guessed" for each in (key, names[0])
+    ]
     guess = f"{columns.origin} Area: {key} ({how[0]}). Codes: {', '.join(names)} ({how[1]})."
     guess += "".join(f" Values of {name}: 1, 2 (guessed)." for name in guesses)
     return "" if columns.origin == _EXAMPLE else f"{guess} Check {SPECIFICATION_FILE}.\n"
@@ -244,7 +305,10 @@ def _with_values(field: _Field) -> _Field:
     if has_values or field["type"] not in {"string", "integer"} or not _is_like(_SEX, field):
         return field
     values = (1, 2) if field["type"] == "integer" else ("1", "2")
-    return {**field, "categories": [{"value": each, "label": f"{field['name']} {each}"} for each in values]}
+    return {
+        **field,
+        "categories": [{"value": each, "label": f"{field['name']} {each}"} for each in values],
+    }
 
 
 def _line(field: _Field, unused: Sequence[str], guessed: Sequence[str]) -> str:
@@ -260,12 +324,16 @@ def _area_and_codes(fields: Sequence[_Field]) -> tuple[_Field, list[_Field]]:
     usable.sort(key=lambda each: (bool(_listed(each)), each["type"] == "integer"))
     if len(usable) < 2:
         names = shortened(each["name"] for each in fields) or "none"
-        problem = f"one column with an area and one with a code are needed. The columns are: {names}."
+        problem = (
+            f"one column with an area and one with a code are needed. The columns are: {names}."
+        )
         raise InvalidInput.about("the records", problem)
     places = [each for each in usable if each["type"] != "list" and _is_like(_PLACE, each)]
     area = min(places, key=lambda each: _is_like(_GROUP, each), default=_UNKNOWN_AREA)
     others = [each for each in usable if each != area]
-    code = next((each for each in others if each["type"] == "list" or _is_like(_GROUP, each)), _UNKNOWN_CODE)
+    code = next(
+        (each for each in others if each["type"] == "list" or _is_like(_GROUP, each)), _UNKNOWN_CODE
+    )
     numbered = re.compile(re.escape(code["name"].rstrip("0123456789")) + "([0-9]+)")
     alike = [each for each in others if each["type"] == code["type"] != "list"]
     answers = [each for each in alike if numbered.fullmatch(each["name"])]
@@ -306,7 +374,9 @@ def _toml(value: Any) -> str:
     """A value in TOML, on one line; keys without a value are left out."""
     if isinstance(value, dict):
         keys = {key: key if re.fullmatch("[A-Za-z0-9_-]+", key) else _toml(key) for key in value}
-        given = (f"{keys[key]} = {_toml(each)}" for key, each in value.items() if each not in ({}, ""))
+        given = (
+            f"{keys[key]} = {_toml(each)}" for key, each in value.items() if each not in ({}, "")
+        )
         return f"{{ {', '.join(given)} }}"
     if isinstance(value, list | tuple):
         return f"[{', '.join(map(_toml, value))}]"

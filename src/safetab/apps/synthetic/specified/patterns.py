@@ -51,7 +51,9 @@ def _maker_of(signs: Iterator[str], below: Callable[[int], int]) -> Callable[[],
 
     def made_up() -> str:
         chosen = branches[below(len(branches))]
-        return "".join(part() for part, least, most in chosen for _ in range(least + below(most - least + 1)))
+        return "".join(
+            part() for part, least, most in chosen for _ in range(least + below(most - least + 1))
+        )
 
     return made_up
 

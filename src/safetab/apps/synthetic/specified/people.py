@@ -13,7 +13,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from safetab.apps.synthetic.files.census_files import TEXTS, mark_as_made_up, table_file, text_column, used_text_column
+from safetab.apps.synthetic.files.census_files import (
+    TEXTS,
+    mark_as_made_up,
+    table_file,
+    text_column,
+    used_text_column,
+)
 from safetab.apps.synthetic.seeded_bits import Flags, Integers, RandomBits, apportioned, from_age_on
 from safetab.apps.synthetic.specified.patterns import matching
 from safetab.foundation.findings import Checked, FindingsOf
@@ -30,7 +36,16 @@ _SOME_VALUES = 12
 _COUNTED_TIMES = 19
 _YEARS_OF_LIFE = range(60, 131)
 """A range of this length is taken for ages."""
-_PEOPLE_OF_AGE = ((0, 1_200), (20, 1_300), (50, 1_250), (65, 1_000), (75, 600), (85, 200), (95, 25), (105, 1))
+_PEOPLE_OF_AGE = (
+    (0, 1_200),
+    (20, 1_300),
+    (50, 1_250),
+    (65, 1_000),
+    (75, 600),
+    (85, 200),
+    (95, 25),
+    (105, 1),
+)
 """About how many people have an age, from each of these ages on."""
 _SEX, _SEXES = "sex|gender", 2
 """What such a field is called, and how many of its values are common: the others share a hundredth of the people."""
@@ -67,7 +82,10 @@ class _Question:
         made = [text_column(np.maximum(each, 0), texts, each == _NO_ANSWER) for each in answers]
         if self.separator is None:
             return dict(zip(self.columns, made, strict=True))
-        plain = [pa.repeat("", len(place)), *(each.cast(pa.string()) for each in made)]  # no row of nulls
+        plain = [
+            pa.repeat("", len(place)),
+            *(each.cast(pa.string()) for each in made),
+        ]  # no row of nulls
         joined = pc.binary_join_element_wise(*plain, self.separator, null_handling="skip")
         joined = pc.utf8_slice_codeunits(joined, len(self.separator))
         return {self.columns[0]: pc.if_else(pc.equal(joined, ""), None, joined).dictionary_encode()}
@@ -82,7 +100,9 @@ class _Question:
             answer = table[bits.below(STEPS, people)] if len(table) else np.full(people, _NO_ANSWER)
             if slot == 0 and self.local is not None:
                 rank = _LOCAL_RANKS[bits.below(len(_LOCAL_RANKS), people)]
-                answer = np.where(bits.chances(_LOCAL_PER_MILLE, people), self.local[place, rank], answer)
+                answer = np.where(
+                    bits.chances(_LOCAL_PER_MILLE, people), self.local[place, rank], answer
+                )
             is_given = (given > slot) & (answer != _NO_ANSWER)
             if slot >= self.least:
                 for earlier in answers:
@@ -111,7 +131,10 @@ class _QuestionMaker:
     def questions(self) -> list[_Question]:
         """A question for each classification, and for each column without a code, an area or a unit."""
         asked = list[_Question]()
-        taken = {*self.layout.area.columns, *((self.layout.unit.column,) if self.layout.unit else ())}
+        taken = {
+            *self.layout.area.columns,
+            *((self.layout.unit.column,) if self.layout.unit else ()),
+        }
         for codes in (self.layout.several, self.layout.single):
             if not taken.issuperset(codes.columns):
                 asked += self._of_codes(codes)
@@ -128,32 +151,49 @@ class _QuestionMaker:
             self.findings.error(f"records.fields {column.column}", problem)
             return []
         table = np.repeat(np.arange(len(texts)), shares_of(column, texts, counted, self.bits))
-        return [_Question((column.column,), texts, [table], least=int(self.is_filled or column.field.other is None))]
+        return [
+            _Question(
+                (column.column,),
+                texts,
+                [table],
+                least=int(self.is_filled or column.field.other is None),
+            )
+        ]
 
     def _of_codes(self, codes: CodeColumns) -> list[_Question]:
         texts = sorted((codes.listed or frozenset()) | codes.residual)
         texts += [text + _LONGER for text in texts if len(text) == codes.first]
         usual = self.bits.lognormal(1.7, len(texts)).tolist()
-        sizes = np.array([self.weights.get(text, size) for text, size in zip(texts, usual, strict=True)])
+        sizes = np.array(
+            [self.weights.get(text, size) for text, size in zip(texts, usual, strict=True)]
+        )
         sizes[np.isin(texts, list(codes.residual))] = _RARE
         tables, least = list[Integers](), 0
         for slot, column in enumerate(codes.columns, start=1):
             right = np.flatnonzero(self._are_right(column, texts))
-            tables.append(np.repeat(right, apportioned(STEPS, sizes[right])) if len(right) else right)
+            tables.append(
+                np.repeat(right, apportioned(STEPS, sizes[right])) if len(right) else right
+            )
             readers = [each for name, each in self.layout.code_columns if name == column]
             if self.is_filled or any(column not in reader.optional for reader in readers):
                 least = slot
         if not all(map(len, tables[: max(least, 1)])):
-            problem = "no code fits its columns: their fields, patterns and lists exclude each other."
+            problem = (
+                "no code fits its columns: their fields, patterns and lists exclude each other."
+            )
             self.findings.error(f"classifications.{codes.classification.name}", problem)
             return []
         local = self._common_in_places(tables[0])
         tables *= 1 if codes.separator is None else _ANSWERS_OF_A_LIST
-        return [_Question(codes.columns, texts, tables, least, local, codes.separator, codes.skips_gaps)]
+        return [
+            _Question(codes.columns, texts, tables, least, local, codes.separator, codes.skips_gaps)
+        ]
 
     def _are_right(self, column: str, texts: Sequence[str]) -> Flags:
         """Whether each text fits the column, and is one answer for every classification that reads it."""
-        are_right = np.array([self.layout.fields[column].value_of(text) is not None for text in texts])
+        are_right = np.array(
+            [self.layout.fields[column].value_of(text) is not None for text in texts]
+        )
         for codes in (reader for name, reader in self.layout.code_columns if name == column):
             listed = codes.residual.union(codes.listed or ())
             are_right &= [text[: codes.first] in listed for text in texts]
@@ -169,29 +209,43 @@ class _QuestionMaker:
         return local[self.bits.below(STEPS, self.places * ranks)].reshape(self.places, ranks)
 
 
-def values_of(column: RuledColumn, bits: RandomBits, count: int = _SOME_VALUES, also: Sequence[str] = ()) -> list[str]:
+def values_of(
+    column: RuledColumn, bits: RandomBits, count: int = _SOME_VALUES, also: Sequence[str] = ()
+) -> list[str]:
     """Values that the column accepts: all that are listed, or about `count`; those of `also` first."""
     values: Iterable[object] = column.field.listed
     if not values and column.field.type == "boolean":
         values = ("true", "false")
     elif not values and column.field.type == "integer":
-        least = min(0, column.field.maximum or 0) if column.field.minimum is None else column.field.minimum
+        least = (
+            min(0, column.field.maximum or 0)
+            if column.field.minimum is None
+            else column.field.minimum
+        )
         end = least + _SOME_VALUES if column.field.maximum is None else column.field.maximum + 1
         values = range(least, end, max(1, (end - least) // max(count, _MOST_VALUES)))
     elif not values and column.field.pattern is not None:
         values = matching(column.field.pattern, bits, count)
     elif not values:
         values = (f"v{number}" for number in range(1, count + 1))
-    return [text for text in dict.fromkeys((*also, *map(str, values))) if column.value_of(text) is not None]
+    return [
+        text
+        for text in dict.fromkeys((*also, *map(str, values)))
+        if column.value_of(text) is not None
+    ]
 
 
-def shares_of(column: RuledColumn, values: Sequence[str], counted: Collection[object], bits: RandomBits) -> Integers:
+def shares_of(
+    column: RuledColumn, values: Sequence[str], counted: Collection[object], bits: RandomBits
+) -> Integers:
     """The share of each value, in STEPS: ages and sexes as people have them, and values that are counted more often."""
     weights = bits.lognormal(0.1, len(values))
     if re.search(_SEX, column.field.called, re.IGNORECASE):
         weights[_SEXES:] = weights[:_SEXES].sum() // (99 * max(1, len(values) - _SEXES))
     if column.field.type == "integer" and not column.field.listed and len(values) in _YEARS_OF_LIFE:
-        weights = weights * from_age_on(_PEOPLE_OF_AGE, np.array(values, dtype=np.int64) - int(values[0]))
+        weights = weights * from_age_on(
+            _PEOPLE_OF_AGE, np.array(values, dtype=np.int64) - int(values[0])
+        )
     is_counted = [column.value_of(text) in counted for text in values]
     return apportioned(STEPS, np.where(is_counted, _COUNTED_TIMES * weights, weights))
 
@@ -263,9 +317,15 @@ class _PeoplePlan:
             return used_text_column(number // unit.most_records, self.units)
         is_same = bits.chances(_SAME_UNIT_PER_MILLE, len(number))
         column = self.layout.fields[unit.column]
-        units = np.where(is_same, number - number % unit.most_records, number) + (column.field.minimum or 0)
+        units = np.where(is_same, number - number % unit.most_records, number) + (
+            column.field.minimum or 0
+        )
         texts = pc.cast(pa.array(units), pa.string())
-        padded = texts if column.field.type == "integer" else pc.utf8_lpad(texts, len(str(_MOST_PEOPLE)), "0")
+        padded = (
+            texts
+            if column.field.type == "integer"
+            else pc.utf8_lpad(texts, len(str(_MOST_PEOPLE)), "0")
+        )
         return padded.dictionary_encode()
 
 
@@ -274,7 +334,9 @@ def write_people(folder: Path, plan: _PeoplePlan, progress: Progress) -> None:
     mark_as_made_up(folder)
     progress.step(f"Making up {plan.layout.nouns}", -(-plan.request.people // _BLOCK))
     schema = pa.schema([(name, TEXTS) for name in plan.layout.columns])
-    with table_file(folder / plan.file, schema, plan.layout.separator_in(plan.file), plan.missing) as write:
+    with table_file(
+        folder / plan.file, schema, plan.layout.separator_in(plan.file), plan.missing
+    ) as write:
         for block in plan.blocks():
             write(block)
             progress.advance()
@@ -286,9 +348,13 @@ def _plan(request: PeopleRequest, compiled: Compiled, findings: FindingsOf) -> _
     assert spec is not None  # the folder has one
     bits, keys = RandomBits(request.seed, _PLAN), _keys(layout)
     if compiled.areas is None or not keys:
-        findings.error("areas", f"no area of {spec.areas.file} has an id that the records' fields accept.")
+        findings.error(
+            "areas", f"no area of {spec.areas.file} has an id that the records' fields accept."
+        )
         return None
-    levels = [compiled.areas.number_of_area(kind)[list(keys)] for kind in compiled.config.census.kinds]
+    levels = [
+        compiled.areas.number_of_area(kind)[list(keys)] for kind in compiled.config.census.kinds
+    ]
     place, sizes = _places(levels, bits)
     columns = map(pa.array, zip(*keys.values(), strict=True))
     ids = dict(zip(layout.area.columns, columns, strict=True))
@@ -297,7 +363,10 @@ def _plan(request: PeopleRequest, compiled: Compiled, findings: FindingsOf) -> _
     questions, units = maker.questions(), _unit_ids(layout, request.people, bits, findings)
     texts = [*ids.values(), *(question.texts for question in questions), units or ()]
     file = _text_file(layout, texts, findings) if request.is_text else f"{layout.table}.parquet"
-    missing, last = next(iter(spec.records.missing), ""), np.cumsum(apportioned(request.people, sizes))
+    missing, last = (
+        next(iter(spec.records.missing), ""),
+        np.cumsum(apportioned(request.people, sizes)),
+    )
     return _PeoplePlan(request, layout, file, missing, ids, last, place, questions, units)
 
 
@@ -305,7 +374,11 @@ def _keys(layout: RecordLayout) -> dict[int, tuple[str, ...]]:
     """The ids of the smallest areas that records may hold, by the area's number."""
     columns = [layout.fields[name] for name in layout.area.columns]
     keys = layout.area.keys if isinstance(layout.area, ListedAreas) else ()
-    return {number: key for number, key in enumerate(keys) if None not in map(RuledColumn.value_of, columns, key)}
+    return {
+        number: key
+        for number, key in enumerate(keys)
+        if None not in map(RuledColumn.value_of, columns, key)
+    }
 
 
 def _places(levels: Sequence[Integers], bits: RandomBits) -> tuple[Integers, Integers]:
@@ -315,11 +388,15 @@ def _places(levels: Sequence[Integers], bits: RandomBits) -> tuple[Integers, Int
     """
     numbered = [np.unique(level, return_inverse=True)[1] for level in levels]
     place = min(numbered, key=lambda level: abs((int(level.max()) + 1) ** 2 - len(level)))
-    sizes = bits.lognormal(0.9, len(place)) * bits.lognormal(0.7, int(place.max()) + 1)[place] // 1_000
+    sizes = (
+        bits.lognormal(0.9, len(place)) * bits.lognormal(0.7, int(place.max()) + 1)[place] // 1_000
+    )
     return place, np.maximum(sizes, 1)
 
 
-def _unit_ids(layout: RecordLayout, people: int, bits: RandomBits, findings: FindingsOf) -> pa.Array | None:
+def _unit_ids(
+    layout: RecordLayout, people: int, bits: RandomBits, findings: FindingsOf
+) -> pa.Array | None:
     """The ids of units, if the rules of their column limit them; otherwise None: any number is an id."""
     if layout.unit is None:
         return None
@@ -334,7 +411,9 @@ def _unit_ids(layout: RecordLayout, people: int, bits: RandomBits, findings: Fin
     return pa.array(ids)
 
 
-def _text_file(layout: RecordLayout, texts: Iterable[Iterable[object]], findings: FindingsOf) -> str:
+def _text_file(
+    layout: RecordLayout, texts: Iterable[Iterable[object]], findings: FindingsOf
+) -> str:
     """The name of a text file, with the ending whose separator no text holds."""
     used = set("".join([layout.several.separator or "", *layout.columns]))
     for of_column in texts:
@@ -342,7 +421,9 @@ def _text_file(layout: RecordLayout, texts: Iterable[Iterable[object]], findings
     for file in (f"{layout.table}.csv", f"{layout.table}.txt"):
         if used.isdisjoint({layout.separator_in(file), *'"\r\n'}):
             return file
-    problem = "values hold the separator, a quotation mark or a line break, which a text file can't."
+    problem = (
+        "values hold the separator, a quotation mark or a line break, which a text file can't."
+    )
     findings.error("records.separator", f"{problem} Use --format parquet.")
     return ""
 
@@ -359,4 +440,6 @@ def write_example(name: str, people: int, folder: Path, progress: Progress) -> N
         (parameters / file.name).write_bytes(file.read_bytes())
     mix = (shipped / "mixes" / f"{name}.csv").read_text(encoding="utf-8")
     weights = {row["code"]: int(row["people"]) for row in csv.DictReader(mix.splitlines())}
-    write_people(data, PeopleRequest(parameters, people, weights=weights).checked().require(), progress)
+    write_people(
+        data, PeopleRequest(parameters, people, weights=weights).checked().require(), progress
+    )

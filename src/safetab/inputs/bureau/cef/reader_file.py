@@ -17,7 +17,10 @@ from safetab.model.us.states import PUERTO_RICO_STATE, US_STATES
 
 _SECTION = "paths"
 _FOLDER_KEYS = ("per_dir", "unit_dir", "grfc_dir")
-_PUERTO_RICO_KEYS = {"per_dir_pr": "per_dir", "unit_dir_pr": "unit_dir"}  # and the keys to use if they are not given
+_PUERTO_RICO_KEYS = {
+    "per_dir_pr": "per_dir",
+    "unit_dir_pr": "unit_dir",
+}  # and the keys to use if they are not given
 _FORMAT_KEYS = ("per_file_format", "unit_file_format")
 _GEOGRAPHY_FORMAT = "geo_file_format"
 _TOTALS_KEY = "pop_dir"
@@ -56,7 +59,9 @@ class CefFiles:
         A gzipped line has about a fifth of its bytes.
         """
         files = [state.persons for state in self.states]
-        size = sum(path.stat().st_size * (5 if path.name.endswith(_GZIPPED) else 1) for path in files)
+        size = sum(
+            path.stat().st_size * (5 if path.name.endswith(_GZIPPED) else 1) for path in files
+        )
         return size // (PERSON.width + 1)
 
 
@@ -88,13 +93,19 @@ class ReaderFile:
             persons, units = (self._record_file(kind, state) for kind in ("per", "unit"))
             missing = [path.name for path in (persons, units) if not is_file(path)]
             if missing:
-                findings.error(f"state {state}", f"no file {' and no file '.join(missing)} in the folders it names.")
+                findings.error(
+                    f"state {state}",
+                    f"no file {' and no file '.join(missing)} in the folders it names.",
+                )
                 continue
             counts = self._counts(units, persons)
             if counts is not None and not is_file(counts):
                 findings.error(f"state {state}", f"{counts} is not a file.")
             found.append(StateFiles(state, persons, units, counts))
-        return Checked(None if findings.has_errors else CefFiles(self.path.name, tuple(found)), findings.findings)
+        return Checked(
+            None if findings.has_errors else CefFiles(self.path.name, tuple(found)),
+            findings.findings,
+        )
 
     def geography_of(self, states: Iterable[str]) -> Checked[tuple[Path, ...]]:
         """The GRF-C files of these states.
@@ -106,7 +117,9 @@ class ReaderFile:
         found = list[Path]()
         folder = self.folders["grfc_dir"]
         try:
-            names = sorted(path.name for path in folder.iterdir() if path.name.endswith(_GEOGRAPHY_ENDINGS))
+            names = sorted(
+                path.name for path in folder.iterdir() if path.name.endswith(_GEOGRAPHY_ENDINGS)
+            )
         except OSError as error:
             raise_if_the_machine_failed(error)
             findings.error("grfc_dir", why_unreadable(folder, error))
@@ -119,7 +132,9 @@ class ReaderFile:
                 if not is_file(path):  # a pipe, for example, could not be read twice
                     findings.error("grfc_dir", f"{path} is not a file.")
             found += of_state
-        return Checked(None if findings.has_errors else tuple(dict.fromkeys(found)), findings.findings)
+        return Checked(
+            None if findings.has_errors else tuple(dict.fromkeys(found)), findings.findings
+        )
 
     @property
     def states_there(self) -> tuple[str, ...]:
@@ -149,7 +164,9 @@ class ReaderFile:
         return self.folders[f"{kind}_dir{'_pr' if state == PUERTO_RICO_STATE else ''}"]
 
     def _record_file(self, kind: str, state: str) -> Path:
-        return _plain_or_gzipped(self._record_folder(kind, state) / (self.formats[f"{kind}_file_format"] % state))
+        return _plain_or_gzipped(
+            self._record_folder(kind, state) / (self.formats[f"{kind}_file_format"] % state)
+        )
 
     def _counts(self, units: Path, persons: Path) -> Path | None:
         """The file of counts, or None.
@@ -171,7 +188,11 @@ class ReaderFile:
             named = _plain_or_gzipped(folder / (self.formats[_GEOGRAPHY_FORMAT] % state))
             if is_file(named):
                 return [named]
-        return [folder / name for name in names if name[_STATE_IN_NAME] == state and name.startswith("grfc")]
+        return [
+            folder / name
+            for name in names
+            if name[_STATE_IN_NAME] == state and name.startswith("grfc")
+        ]
 
 
 _DATA_IS_INI = 'With "reader": "cef" in config.json, DATA is the .ini file.'
@@ -189,7 +210,10 @@ def read_reader_file(path: Path, if_unreadable: str = _DATA_IS_INI) -> Checked[R
     except (configparser.DuplicateOptionError, configparser.DuplicateSectionError) as twice:
         findings.error(f"line {twice.lineno}", "repeats a key or a section. Keep one.")
     except configparser.Error:
-        findings.error("", f"it must be an .ini file with a section [{_SECTION}] of lines KEY = VALUE, and %% for %.")
+        findings.error(
+            "",
+            f"it must be an .ini file with a section [{_SECTION}] of lines KEY = VALUE, and %% for %.",
+        )
     else:
         return _reader_file_of(path, given, findings)
     return Checked(None, findings.findings)
@@ -205,16 +229,25 @@ def _reader_file_of(path: Path, given: dict[str, str], findings: FindingsOf) -> 
             findings.error(key, "contains a NUL character. Correct the path.")
     for key in (*_FOLDER_KEYS, *_PUERTO_RICO_KEYS, _TOTALS_KEY):
         if "://" in given.get(key, ""):
-            findings.error(key, "must be a folder on this machine. Copy the files here, or mount their folder.")
+            findings.error(
+                key, "must be a folder on this machine. Copy the files here, or mount their folder."
+            )
     formats = {key: given[key] for key in (*_FORMAT_KEYS, _GEOGRAPHY_FORMAT) if given.get(key)}
     for key, name in formats.items():
         if name.count("%") != 1 or "%s" not in name or "/" in name:
-            findings.error(key, "must be a file name with %%s where the state is, such as CEF20_PER_%%s.txt.")
+            findings.error(
+                key, "must be a file name with %%s where the state is, such as CEF20_PER_%%s.txt."
+            )
     of_key = {key: given.get(key) for key in _FOLDER_KEYS}
-    of_key |= {key: given.get(key) or given.get(instead) for key, instead in _PUERTO_RICO_KEYS.items()}
+    of_key |= {
+        key: given.get(key) or given.get(instead) for key, instead in _PUERTO_RICO_KEYS.items()
+    }
     folders = {key: path.absolute().parent / folder for key, folder in of_key.items() if folder}
     totals = path.absolute().parent / given[_TOTALS_KEY] if given.get(_TOTALS_KEY) else None
-    return Checked(None if findings.has_errors else ReaderFile(path, folders, formats, totals), findings.findings)
+    return Checked(
+        None if findings.has_errors else ReaderFile(path, folders, formats, totals),
+        findings.findings,
+    )
 
 
 def _plain_or_gzipped(path: Path) -> Path:

@@ -19,7 +19,9 @@ from safetab.foundation.parquet_facts import (
 from safetab.inputs.readers.digit_columns import is_text
 from safetab.inputs.readers.forms.table_form import Batches, TypedForm
 
-_DICTIONARY_ENCODINGS = frozenset({"PLAIN", "PLAIN_DICTIONARY", "RLE_DICTIONARY", "RLE", "BIT_PACKED"})
+_DICTIONARY_ENCODINGS = frozenset(
+    {"PLAIN", "PLAIN_DICTIONARY", "RLE_DICTIONARY", "RLE", "BIT_PACKED"}
+)
 
 
 class ParquetForm(TypedForm):
@@ -34,7 +36,9 @@ class ParquetForm(TypedForm):
         with opened_parquet(path) as file:
             return rows_of_parquet(file)
 
-    def parts_of(self, path: Path, rows_at_once: int) -> Iterator[Callable[[Sequence[str]], Batches]]:
+    def parts_of(
+        self, path: Path, rows_at_once: int
+    ) -> Iterator[Callable[[Sequence[str]], Batches]]:
         """Neighbouring row groups, enough of them for a batch."""
         with opened_parquet(path) as file:
             metadata = file.metadata
@@ -42,7 +46,9 @@ class ParquetForm(TypedForm):
         for number in range(metadata.num_row_groups):
             rows += rows_of_group(metadata, number)
             if rows >= rows_at_once or number == metadata.num_row_groups - 1:
-                yield partial(_batches_of_row_groups, path, metadata, range(first, number + 1), rows_at_once)
+                yield partial(
+                    _batches_of_row_groups, path, metadata, range(first, number + 1), rows_at_once
+                )
                 first, rows = number + 1, 0
 
     def whole(self, path: Path, columns: Sequence[str]) -> Batches:
@@ -65,7 +71,9 @@ def _batches_of_row_groups(
 
     with opened([]) as file:
         texts = {field.name for field in file.schema_arrow if is_text(field.type)}
-        dictionaries = [name for name in sorted(texts & {*columns}) if _has_dictionaries(file, numbers, name)]
+        dictionaries = [
+            name for name in sorted(texts & {*columns}) if _has_dictionaries(file, numbers, name)
+        ]
     with opened(dictionaries) as file:
         batches = file.iter_batches(rows_at_once, list(numbers), list(columns), use_threads=False)
         yield from _all_there(batches, sum(rows_of_group(metadata, number) for number in numbers))

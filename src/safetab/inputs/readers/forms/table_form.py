@@ -73,7 +73,9 @@ class TableForm(ABC):
         """About how many rows there are, before one is read."""
 
     @abstractmethod
-    def batches(self, path: Path, columns: Sequence[str], findings: FindingsOf, misshapen: list[int]) -> Batches:
+    def batches(
+        self, path: Path, columns: Sequence[str], findings: FindingsOf, misshapen: list[int]
+    ) -> Batches:
         """All rows of a public table, as `table_files.batches_of`."""
 
     @abstractmethod
@@ -83,7 +85,9 @@ class TableForm(ABC):
         Columns may be dictionaries. Raises DamagedPart, and MisshapenRows.
         """
 
-    def numbered_rows(self, path: Path, record: RecordLayout, sizes: BatchSizes) -> Iterator[NumberedRows]:
+    def numbered_rows(
+        self, path: Path, record: RecordLayout, sizes: BatchSizes
+    ) -> Iterator[NumberedRows]:
         """All records in order, with the numbers by which findings name them."""
         first = self.first_row
         for piece in self.pieces(path, record, sizes):
@@ -105,7 +109,9 @@ class TypedForm(TableForm):
         """The number of rows by what the file says. Raises OSError or an ArrowException."""
 
     @abstractmethod
-    def parts_of(self, path: Path, rows_at_once: int) -> Iterator[Callable[[Sequence[str]], Batches]]:
+    def parts_of(
+        self, path: Path, rows_at_once: int
+    ) -> Iterator[Callable[[Sequence[str]], Batches]]:
         """What reads some columns of each part, `rows_at_once` of them in a batch.
 
         Both raise OSError or an ArrowException.

@@ -78,14 +78,18 @@ class TextForm(TableForm):
             report_stray_return(findings)
         return lines.rows
 
-    def batches(self, path: Path, columns: Sequence[str], findings: FindingsOf, misshapen: list[int]) -> Batches:
+    def batches(
+        self, path: Path, columns: Sequence[str], findings: FindingsOf, misshapen: list[int]
+    ) -> Batches:
         """As `TableForm.batches`. Lines of a wrong shape are listed instead."""
         header = header_of(path)
         missing = [column for column in columns if header.count(column) != 1]
         if missing:
             cause = header_mistake(SEPARATOR.join(header), columns)
             problem = cause or f"columns missing or repeated: {shortened(missing, len(columns))}. "
-            findings.error("line 1", f"{problem}The header must hold {SEPARATOR.join(columns)}, in any order.")
+            findings.error(
+                "line 1", f"{problem}The header must hold {SEPARATOR.join(columns)}, in any order."
+            )
             return
 
         before = 1  # lines, with the header
@@ -115,7 +119,9 @@ class TextForm(TableForm):
             yield from table.rename_columns(list(columns)).to_batches()
         if misshapen:
             lines = shortened(f"line {line}" for line in misshapen)
-            rule = f"a row must have {len(header)} fields separated by {SEPARATOR}, as the header has"
+            rule = (
+                f"a row must have {len(header)} fields separated by {SEPARATOR}, as the header has"
+            )
             findings.error("", f"{rule}: {lines}.")
 
     def pieces(self, path: Path, record: RecordLayout, sizes: BatchSizes) -> Iterator[Batches]:
@@ -127,7 +133,9 @@ class TextForm(TableForm):
             if not block.startswith((b"\r", b"\n")):
                 yield _batches(path, block, header, record, seen, has_returns=has_returns)
 
-    def numbered_rows(self, path: Path, record: RecordLayout, sizes: BatchSizes) -> Iterator[NumberedRows]:
+    def numbered_rows(
+        self, path: Path, record: RecordLayout, sizes: BatchSizes
+    ) -> Iterator[NumberedRows]:
         """As `TableForm.numbered_rows`: lines are counted with the header."""
         misshapen, header = shape_rule(record), _columns_in_order(path, record)
         separator = record.separator_in(path.name).encode()
@@ -191,7 +199,9 @@ def _columns_in_order(path: Path, record: RecordLayout) -> tuple[str, ...]:
 
 def report_overlong_line(findings: FindingsOf) -> None:
     """Report a line that is too long to be a row."""
-    findings.error("", f"a line has more than {LONGEST_LINE:,} bytes. Look for zeros or missing line ends.")
+    findings.error(
+        "", f"a line has more than {LONGEST_LINE:,} bytes. Look for zeros or missing line ends."
+    )
 
 
 def report_stray_return(findings: FindingsOf) -> None:

@@ -22,7 +22,9 @@ from safetab.model.products.record import SHORT_VALUE, RecordLayout
 _Keys = NDArray[np.uint64]
 
 _FEW_VALUES = 1 << 11  # of a column in a block; their places are near the processor
-_WORD_BYTES = SHORT_VALUE  # the bytes of a value, in one word or two, are the key by which it is found again
+_WORD_BYTES = (
+    SHORT_VALUE  # the bytes of a value, in one word or two, are the key by which it is found again
+)
 _NOT_READ_HERE = -1
 _TOO_MANY_VALUES = -2
 _LINE_END = 10
@@ -115,12 +117,26 @@ def _positions_of_fields(  # noqa: C901, PLR0912, PLR0913, PLR0917 - compiled as
     _NOT_READ_HERE: a line has other fields, or one that is too long, or the last line has no end.
     _TOO_MANY_VALUES: a column has more values than `values` holds.
     """
-    end, fields, words, most = np.uint64(len(text)), len(column_of_field), len(values), np.int64(values.shape[2])
+    end, fields, words, most = (
+        np.uint64(len(text)),
+        len(column_of_field),
+        len(values),
+        np.int64(values.shape[2]),
+    )
     mask, longest = np.uint64(places.shape[1] - 1), np.uint64(words * _WORD_BYTES)
-    at, row, one, byte_bits, top_bits = np.uint64(0), np.int64(0), np.uint64(1), np.uint64(8), np.uint64(56)
+    at, row, one, byte_bits, top_bits = (
+        np.uint64(0),
+        np.int64(0),
+        np.uint64(1),
+        np.uint64(8),
+        np.uint64(56),
+    )
     if not len(text) or text[end - one] != _LINE_END:
         return _NOT_READ_HERE
-    last_key, last_position = np.zeros((2, fields), dtype=np.uint64), np.full(fields, -1, dtype=np.int32)
+    last_key, last_position = (
+        np.zeros((2, fields), dtype=np.uint64),
+        np.full(fields, -1, dtype=np.int32),
+    )
     while at < end:
         if text[at] == _LINE_END:
             at += one

@@ -60,7 +60,9 @@ def read_cef_geography(paths: Iterable[Path], states: Iterable[str]) -> Checked[
     wanted = [int(state) for state in states]
     for path in paths:
         file_findings = FindingsOf(path.name)
-        for digits in grfc.digits_of_file(path, TEXT, grfc.GEOGRAPHY_DIGITS, file_findings, _OID_RULE, _oid_numbers):
+        for digits in grfc.digits_of_file(
+            path, TEXT, grfc.GEOGRAPHY_DIGITS, file_findings, _OID_RULE, _oid_numbers
+        ):
             chosen = np.isin(digits["TABBLKST"], wanted)
             kept = {name: numbers[chosen] for name, numbers in digits.items()}
             parts.append(grfc.geography_of(kept))
@@ -80,14 +82,18 @@ def _joined_oids(parts: list[BlockOids], findings: FindingsOf) -> BlockOids:
     repeated = int(np.count_nonzero((np.diff(oids.lows) == 0) & (np.diff(oids.highs) == 0)))
     if repeated:
         rows = "row has" if repeated == 1 else "rows have"
-        findings.error(_OID, f"{repeated:,} {rows} the OID of another block. Give each block its own.")
+        findings.error(
+            _OID, f"{repeated:,} {rows} the OID of another block. Give each block its own."
+        )
     return oids
 
 
 def _oid_numbers(batch: pa.RecordBatch) -> Digits:
     """The two numbers of each OID, both NOT_DIGITS if it is wrong. Blanks around it and leading zeros mean nothing."""
     column = batch.column(_OID)
-    offsets = np.frombuffer(column.buffers()[1], dtype=np.int32)[column.offset :][: len(column) + 1].astype(np.int64)
+    offsets = np.frombuffer(column.buffers()[1], dtype=np.int32)[column.offset :][
+        : len(column) + 1
+    ].astype(np.int64)
     text = np.frombuffer(column.buffers()[2] or b"", dtype=np.uint8)
     characters = np.empty((len(column), OID_DIGITS), dtype=np.uint8)
     places = np.array([0, OID_DIGITS])

@@ -101,7 +101,13 @@ def read_long_numbers(lines: _Bytes, first: int, end: int, highs: Int32s, lows: 
 
 
 def spread_fields(  # noqa: C901, PLR0913, PLR0917
-    text: _Bytes, starts: Int64s, stops: Int64s, firsts: Int64s, ends: Int64s, lines: _Bytes, is_shaped: Flags
+    text: _Bytes,
+    starts: Int64s,
+    stops: Int64s,
+    firsts: Int64s,
+    ends: Int64s,
+    lines: _Bytes,
+    is_shaped: Flags,
 ) -> None:
     """Write separated fields to their fixed positions.
 
@@ -140,7 +146,9 @@ def spread_fields(  # noqa: C901, PLR0913, PLR0917
             is_shaped[row] = False
 
 
-def find_oids(highs: Int32s, lows: Int64s, listed_highs: Int32s, listed_lows: Int64s, found: Int32s) -> None:
+def find_oids(
+    highs: Int32s, lows: Int64s, listed_highs: Int32s, listed_lows: Int64s, found: Int32s
+) -> None:
     """Write the position of each number in the rising list, or _NOT_FOUND."""
     for row in range(len(lows)):
         begin = np.int64(0)
@@ -154,7 +162,11 @@ def find_oids(highs: Int32s, lows: Int64s, listed_highs: Int32s, listed_lows: In
                 begin = middle + 1
             else:
                 end = middle
-        is_there = begin < len(listed_lows) and listed_highs[begin] == highs[row] and listed_lows[begin] == lows[row]
+        is_there = (
+            begin < len(listed_lows)
+            and listed_highs[begin] == highs[row]
+            and listed_lows[begin] == lows[row]
+        )
         found[row] = begin if is_there else _NOT_FOUND
 
 
@@ -234,7 +246,9 @@ def _as_they_lie(text: _Bytes, layout: LineLayout, first: int) -> Lines | None:
     if len(text) % line_bytes:
         return None
     rows = text.reshape(-1, line_bytes)
-    if np.count_nonzero(text == _LINE_FEED) != len(rows) or not np.all(rows[:, layout.width :] == ends):
+    if np.count_nonzero(text == _LINE_FEED) != len(rows) or not np.all(
+        rows[:, layout.width :] == ends
+    ):
         return None
     return Lines(rows, np.arange(first, first + len(rows)), np.empty(0, dtype=np.int64))
 
@@ -253,7 +267,9 @@ def _split(text: _Bytes, layout: LineLayout, first: int, *, is_separated: bool) 
     return Lines(characters, numbers[is_shaped], numbers[~is_shaped])
 
 
-def _spread(text: _Bytes, starts: Int64s, stops: Int64s, layout: LineLayout) -> tuple[_Bytes, np.ndarray]:
+def _spread(
+    text: _Bytes, starts: Int64s, stops: Int64s, layout: LineLayout
+) -> tuple[_Bytes, np.ndarray]:
     characters = np.empty((len(starts), layout.width), dtype=np.uint8)
     is_shaped = np.empty(len(starts), dtype=np.bool_)
     firsts = np.array([field.first for field in layout.fields])
@@ -310,7 +326,9 @@ class FieldNumbers:
 class FieldReader:
     """Reads every field of a layout, and keeps the numbers of the wanted ones."""
 
-    def __init__(self, layout: LineLayout, wanted: Sequence[str], narrowed: Mapping[str, Ranges]) -> None:
+    def __init__(
+        self, layout: LineLayout, wanted: Sequence[str], narrowed: Mapping[str, Ranges]
+    ) -> None:
         """`narrowed` gives fields other ranges than the layout does: a file has one state."""
         self._wanted = wanted
         self._fields = [field for field in layout.fields if field.width <= _MOST_DIGITS]
@@ -318,7 +336,9 @@ class FieldReader:
         self._bits = {field.name: bit for bit, field in enumerate(self._fields)}
         self._rules = {field.name: _rule(field, narrowed) for field in self._fields}
         pairs = [pair for of_field in ranges for pair in of_field]
-        column_of = [wanted.index(field.name) if field.name in wanted else -1 for field in self._fields]
+        column_of = [
+            wanted.index(field.name) if field.name in wanted else -1 for field in self._fields
+        ]
         self._arrays = (
             np.array([field.first for field in self._fields]),
             np.array([field.end for field in self._fields]),
@@ -372,6 +392,8 @@ def _rule(field: Field, narrowed: Mapping[str, Ranges]) -> Rule:
     """The rule of a field, in words."""
     if field.name in narrowed:
         return field.name, "must be the state of the file's name"
-    values = ", ".join(f"{low}" if low == high else f"{low} to {high}" for low, high in field.ranges)
+    values = ", ".join(
+        f"{low}" if low == high else f"{low} to {high}" for low, high in field.ranges
+    )
     noun = "a code of the list, " if field.name in CODE_COLUMNS else ""
     return field.name, f"must be {noun}{values}{', or blank' if field.may_be_blank else ''}"

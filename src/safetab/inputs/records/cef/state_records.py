@@ -15,7 +15,13 @@ from safetab.foundation.compiled import compiled_if_worthwhile
 from safetab.foundation.failures import raise_if_the_machine_failed
 from safetab.foundation.findings import Finding, FindingsOf, shortened
 from safetab.inputs.bureau.cef import layout
-from safetab.inputs.bureau.cef.layout import COUNTS, GROUP_QUARTERS, HOUSING_UNIT, LineLayout, Ranges
+from safetab.inputs.bureau.cef.layout import (
+    COUNTS,
+    GROUP_QUARTERS,
+    HOUSING_UNIT,
+    LineLayout,
+    Ranges,
+)
 from safetab.inputs.bureau.cef.reader_file import StateFiles
 from safetab.inputs.readers.forms.table_form import MOST_ROWS_LISTED
 from safetab.inputs.readers.table_files import why_damaged
@@ -54,7 +60,9 @@ class _Units(Columns):
 
 _NO_NUMBER = np.empty(0, dtype=np.int32)
 _NO_CODE = np.empty(0, dtype=np.uint8)
-_NO_UNITS = _Units(_NO_NUMBER, _NO_NUMBER, _NO_NUMBER, _NO_NUMBER, _NO_CODE, _NO_CODE, _NO_CODE, _NO_CODE)
+_NO_UNITS = _Units(
+    _NO_NUMBER, _NO_NUMBER, _NO_NUMBER, _NO_NUMBER, _NO_CODE, _NO_CODE, _NO_CODE, _NO_CODE
+)
 
 
 class _UnitTable:
@@ -101,7 +109,9 @@ class _UnitTable:
 class CefRules:
     """The public lists that lines are checked against, as far as they could be read."""
 
-    def __init__(self, codes: Collection[str] | None, oids: BlockOids | None, *, for_households: bool = False) -> None:
+    def __init__(
+        self, codes: Collection[str] | None, oids: BlockOids | None, *, for_households: bool = False
+    ) -> None:
         """Without a list of codes, every code is allowed. Households need a tenure and a race."""
         self.oids = oids
         self.for_households = for_households
@@ -160,7 +170,9 @@ def _has_code_after_none(numbers: Mapping[str, Int64s]) -> Flags:
     return follows
 
 
-def _warn_of_units(findings: FindingsOf, column: str, what: str, table: _UnitTable, which: Flags) -> None:
+def _warn_of_units(
+    findings: FindingsOf, column: str, what: str, table: _UnitTable, which: Flags
+) -> None:
     """Warn how many units are chosen. Their line numbers are for the confidential log only."""
     lines = table.lines_where(which).tolist()
     if lines:
@@ -170,14 +182,18 @@ def _warn_of_units(findings: FindingsOf, column: str, what: str, table: _UnitTab
         findings.warning(column, f"{what}: {count}.", broken.where((column, what)))
 
 
-def _count_findings(files: StateFiles, table: _UnitTable, state: Mapping[str, Ranges]) -> tuple[Finding, ...]:
+def _count_findings(
+    files: StateFiles, table: _UnitTable, state: Mapping[str, Ranges]
+) -> tuple[Finding, ...]:
     """Findings about the file of counts.
 
     The six counts must be those of the units and of the persons joined to them.
     """
     if files.counts is None:
         findings = FindingsOf(files.units.name)
-        findings.warning("", "there is no file of counts (CNT) beside it, so lost lines would not be noticed.")
+        findings.warning(
+            "", "there is no file of counts (CNT) beside it, so lost lines would not be noticed."
+        )
         return findings.findings
     rules = _FileRules(files.counts, COUNTS)
     true_counts = table.counts()
@@ -187,7 +203,9 @@ def _count_findings(files: StateFiles, table: _UnitTable, state: Mapping[str, Ra
     for lines in rules.lines():
         read = reader.read(lines.characters)
         is_right = rules.judge(lines, read, reader)
-        found += [{name: int(read[name][row]) for name in true_counts} for row in np.flatnonzero(is_right)]
+        found += [
+            {name: int(read[name][row]) for name in true_counts} for row in np.flatnonzero(is_right)
+        ]
     if not rules.is_broken and len(found) != 1:
         findings.error("", "it must have exactly one line.")
     elif not rules.is_broken:
@@ -233,10 +251,16 @@ def records_of(joined: _JoinedPersons, record: RecordLayout) -> CefRecords:
     is_householder = numbers["RELSHIP"] == layout.HOUSEHOLDER
     if not record.holds_people:
         columns = {name: numbers[name] for name in ("QAGE", "QSEX", "CENRACE", *CODE_COLUMNS)}
-        return CefRecords(columns | {"HOUSEHOLDER": is_householder}, joined.table.units.places[joined.units])
+        return CefRecords(
+            columns | {"HOUSEHOLDER": is_householder}, joined.table.units.places[joined.units]
+        )
     rows = np.flatnonzero(is_householder & joined.table.is_household[joined.units])
     units = joined.table.units.take(joined.units[rows])
-    of_unit = {"HHRACE": units.races, "HOUSEHOLD_TYPE": TYPE_OF_HHT[units.household_types], "TEN": units.tenures}
+    of_unit = {
+        "HHRACE": units.races,
+        "HOUSEHOLD_TYPE": TYPE_OF_HHT[units.household_types],
+        "TEN": units.tenures,
+    }
     return CefRecords({name: numbers[name][rows] for name in CODE_COLUMNS} | of_unit, units.places)
 
 
@@ -278,7 +302,9 @@ class StateReader:
             self._units.add(("MAFID", "must belong to only one unit"), repeated)
         return table
 
-    def joined_persons(self, rows_done: Callable[[int], None] = lambda _: None) -> Iterator[_JoinedPersons]:
+    def joined_persons(
+        self, rows_done: Callable[[int], None] = lambda _: None
+    ) -> Iterator[_JoinedPersons]:
         """Read units, then persons in the order of the file, without those that break a rule."""
         table = self.unit_table()
         self._households = int(np.count_nonzero(table.is_household))
@@ -301,18 +327,27 @@ class StateReader:
         oid = layout.UNIT.field("OIDTB")
         highs, lows = long_numbers(lines.characters, oid.first, oid.end)
         places = np.zeros(len(lows), dtype=np.int32)
-        self._units.add(("OIDTB", "must be a number of up to 22 digits"), lines.numbers[is_right & (lows < 0)])
+        self._units.add(
+            ("OIDTB", "must be a number of up to 22 digits"), lines.numbers[is_right & (lows < 0)]
+        )
         if self._rules.oids is not None:
             places = self._rules.oids.positions_of(highs, lows)
             has_no_block = is_right & (lows >= 0) & (places < 0)
-            self._units.add(("OIDTB", "must be an OIDTABBLK of the GRF-C"), lines.numbers[has_no_block])
+            self._units.add(
+                ("OIDTB", "must be an OIDTABBLK of the GRF-C"), lines.numbers[has_no_block]
+            )
         is_right &= (lows >= 0) & (places >= 0)
         is_household = (read["RTYPE"] == layout.HOUSING_UNIT) & (read["HHT"] > 0)
         if self._rules.for_households:
             has_no_tenure = is_right & is_household & (read["TEN"] == 0)
-            self._units.add(("TEN", "must be 1 to 4 in an occupied housing unit"), lines.numbers[has_no_tenure])
+            self._units.add(
+                ("TEN", "must be 1 to 4 in an occupied housing unit"), lines.numbers[has_no_tenure]
+            )
             has_no_race = is_right & is_household & (read["HHRACE"] == 0)
-            self._units.add(("HHRACE", "must be 1 to 63 in an occupied housing unit"), lines.numbers[has_no_race])
+            self._units.add(
+                ("HHRACE", "must be 1 to 63 in an occupied housing unit"),
+                lines.numbers[has_no_race],
+            )
         small = {name: read[name].astype(np.uint8) for name in ("RTYPE", "HHT", "HHRACE", "TEN")}
         units = _Units(
             read["MAFID"].astype(np.int32), places, lines.numbers.astype(np.int32),
@@ -328,7 +363,9 @@ class StateReader:
             if is_wrong.any():
                 read.broken[is_wrong] |= reader.bit(name)
 
-    def _joined(self, numbers: Mapping[str, Int64s], lines: Int64s, table: _UnitTable) -> _JoinedPersons:
+    def _joined(
+        self, numbers: Mapping[str, Int64s], lines: Int64s, table: _UnitTable
+    ) -> _JoinedPersons:
         """These persons with their units, without persons that break a rule about both."""
         units = table.find(numbers["MAFID"], numbers["RELSHIP"] == layout.HOUSEHOLDER)
         is_found = units >= 0
@@ -339,13 +376,19 @@ class StateReader:
         follows = _has_code_after_none(numbers)
         self._persons.add(after_no_code_rule(RACE_CODES), lines[follows])
         if not self._units.is_broken:
-            self._persons.add(("MAFID", "must be the MAFID of a unit of the state"), lines[~is_found])
+            self._persons.add(
+                ("MAFID", "must be the MAFID of a unit of the state"), lines[~is_found]
+            )
             unpaired = lines[is_found & ~is_paired]
-            self._persons.add(("RTYPE", "must be 3 in a housing unit and 5 in group quarters"), unpaired)
+            self._persons.add(
+                ("RTYPE", "must be 3 in a housing unit and 5 in group quarters"), unpaired
+            )
         is_kept = is_paired & ~follows
         if is_kept.all():
             return _JoinedPersons(numbers, units, table)
-        return _JoinedPersons({name: column[is_kept] for name, column in numbers.items()}, units[is_kept], table)
+        return _JoinedPersons(
+            {name: column[is_kept] for name, column in numbers.items()}, units[is_kept], table
+        )
 
     def _judge_state(self, table: _UnitTable) -> None:
         """Check the rules about whole units and the counts, if no line alone is wrong."""
@@ -356,7 +399,10 @@ class StateReader:
         rule = ("HHT", "an occupied housing unit must have exactly one householder")
         self._units.add(rule, table.lines_where(has_wrong_householders))
         is_vacant = (units.types == layout.HOUSING_UNIT) & (units.household_types == 0)
-        rule = ("HHT", "must not be 0 (vacant) in a housing unit where somebody lives")  # it would be lost
+        rule = (
+            "HHT",
+            "must not be 0 (vacant) in a housing unit where somebody lives",
+        )  # it would be lost
         self._units.add(rule, table.lines_where(is_vacant & (table.persons > 0)))
         is_quarters = units.types == layout.GROUP_QUARTERS
         rule = ("QGQTYP", "group quarters must have no householder (RELSHIP 20)")

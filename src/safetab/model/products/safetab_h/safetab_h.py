@@ -9,7 +9,11 @@ from dataclasses import replace
 from fractions import Fraction
 from types import MappingProxyType
 
-from safetab.model.products.bureau_columns import SETS_OF_RACES, bureau_record, shipped_specification
+from safetab.model.products.bureau_columns import (
+    SETS_OF_RACES,
+    bureau_record,
+    shipped_specification,
+)
 from safetab.model.products.product import FileRow, PublishedReference, TableFamily, TableFileLayout
 from safetab.model.products.shipped_product import FamilyKeys, Production, ShippedProduct
 from safetab.model.products.specified import product_of
@@ -35,8 +39,13 @@ def _with_file_rows(family: TableFamily, folder: str) -> TableFamily:
     numbers = {line.label: str(number) for number, line in enumerate(lines)}
     shapes = []
     for shape in family.shapes:
-        rows = (FileRow((numbers[str(line.labels[0])],), line.first_cell, line.cells) for line in shape.lines)
-        shapes.append(replace(shape, file_rows=MappingProxyType({f"{folder}/{shape.table_id}": tuple(rows)})))
+        rows = (
+            FileRow((numbers[str(line.labels[0])],), line.first_cell, line.cells)
+            for line in shape.lines
+        )
+        shapes.append(
+            replace(shape, file_rows=MappingProxyType({f"{folder}/{shape.table_id}": tuple(rows)}))
+        )
     return replace(family, shapes=tuple(shapes))
 
 
@@ -46,7 +55,9 @@ _FOLDERS = (folder for family in _FAMILIES for folder in family.folders)
 SAFETAB_H = replace(
     _COMPILED,
     families=_FAMILIES,
-    files=tuple(TableFileLayout(folder, (f"{folder[:2].upper()}_DATA_CELL",)) for folder in _FOLDERS),
+    files=tuple(
+        TableFileLayout(folder, (f"{folder[:2].upper()}_DATA_CELL",)) for folder in _FOLDERS
+    ),
     reference=PublishedReference(
         "2020 Detailed DHC-B",
         Fraction("8.895302"),

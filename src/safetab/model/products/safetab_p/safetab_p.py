@@ -11,7 +11,11 @@ from fractions import Fraction
 from types import MappingProxyType
 
 from safetab.model.products.attributes import Attribute
-from safetab.model.products.bureau_columns import SETS_OF_RACES, bureau_record, shipped_specification
+from safetab.model.products.bureau_columns import (
+    SETS_OF_RACES,
+    bureau_record,
+    shipped_specification,
+)
 from safetab.model.products.product import FileRow, PublishedReference, Shape, TableFileLayout
 from safetab.model.products.shipped_product import FamilyKeys, Production, ShippedProduct
 from safetab.model.products.specified import product_of
@@ -35,7 +39,9 @@ _COMPILED = product_of(_SPECIFICATION, PERSON_RECORD, _AGE)
 
 
 def _with_file_rows(shape: Shape) -> Shape:
-    rows = {"t1": (FileRow((), 0, shape.cells),)} | ({"t2": tuple(_t2_rows(shape))} if shape.divisions else {})
+    rows = {"t1": (FileRow((), 0, shape.cells),)} | (
+        {"t2": tuple(_t2_rows(shape))} if shape.divisions else {}
+    )
     return replace(shape, file_rows=MappingProxyType(rows))
 
 
@@ -44,11 +50,15 @@ def _t2_rows(shape: Shape) -> Iterator[FileRow]:
     for cell, (sex, first, last) in enumerate(shape.cell_labels):
         yield FileRow((str(first), str(last), str(sex)), cell, 1)
         if last == OLDEST_AGE:
-            yield FileRow((_ALL_AGES, _ALL_AGES, str(sex)), cell + 1 - shape.divisions, shape.divisions)
+            yield FileRow(
+                (_ALL_AGES, _ALL_AGES, str(sex)), cell + 1 - shape.divisions, shape.divisions
+            )
 
 
 (_FAMILY,) = _COMPILED.families
-PERSONS = replace(_FAMILY, shapes=tuple(map(_with_file_rows, _FAMILY.shapes)), is_unnamed_in_format_0=True)
+PERSONS = replace(
+    _FAMILY, shapes=tuple(map(_with_file_rows, _FAMILY.shapes)), is_unnamed_in_format_0=True
+)
 TOTAL, *_FINER = PERSONS.shapes
 SEX_BY_AGE_4, SEX_BY_AGE_9, SEX_BY_AGE_23 = SEX_BY_AGE = tuple(_FINER)
 

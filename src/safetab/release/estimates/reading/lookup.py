@@ -29,7 +29,11 @@ _ID_AT_END = re.compile(r"\(((?:[^()]* )?([^()\s]+))\)\s*$")
 
 def _kinds_by_word(census: Census) -> dict[str, AreaKind]:
     """The kinds of area by the words that name them."""
-    return {plain(word): kind for kind in census.kinds for word in (kind.name, kind.noun, kind.nouns, *kind.words)}
+    return {
+        plain(word): kind
+        for kind in census.kinds
+        for word in (kind.name, kind.noun, kind.nouns, *kind.words)
+    }
 
 
 def words_for_many_areas(census: Census) -> list[str]:
@@ -42,7 +46,9 @@ def names_of_parts(universe: Universe) -> Mapping[str, Sequence[str]]:
     census = universe.census
     if census.spelling.part_names:
         return census.spelling.part_names
-    levels = [entities for level, entities in universe.entities.items() if level.kind == census.part]
+    levels = [
+        entities for level, entities in universe.entities.items() if level.kind == census.part
+    ]
     named = [zip(one.region_ids, one.names, strict=True) for one in levels]
     return {region_id: (name,) for region_id, name in chain.from_iterable(named)}
 
@@ -104,7 +110,11 @@ class Lookup:
         spelling = self._census.spelling
         coarse = [one for one in levels if one.kind != spelling.last]
         fine = [one for one in levels if one.kind == spelling.last]
-        found = self._by_id(wanted, levels) or self._by_name(wanted, coarse) or self._by_name(wanted, fine)
+        found = (
+            self._by_id(wanted, levels)
+            or self._by_name(wanted, coarse)
+            or self._by_name(wanted, fine)
+        )
         if len(found) == 1:
             return found[0]
         if found:
@@ -112,17 +122,29 @@ class Lookup:
             hint = f"Give an id, or the whole name{exact}."
             raise self._ambiguous("area", wanted, [str(one) for one in found], hint)
         if self.is_level(wanted):
-            raise self.refusal("area", f'"{wanted}" is a level, not an area. Name one area, or give its id.')
+            raise self.refusal(
+                "area", f'"{wanted}" is a level, not an area. Name one area, or give its id.'
+            )
         forms = self._names.started_forms(plain(wanted))
-        if fine and any(re.match(f"{re.escape(spelling.starts[-1])} [0-9]", form) for form in forms):
+        if fine and any(
+            re.match(f"{re.escape(spelling.starts[-1])} [0-9]", form) for form in forms
+        ):
             raise self.refusal("area", f'"{wanted}" is not in this release. {spelling.as_written}')
         is_group = bool(self.groups_by_code(wanted) or self._groups.ranked(plain(wanted)))
-        raise self._missing("area", wanted, self._suggested_areas(wanted, coarse or fine), is_other=is_group)
+        raise self._missing(
+            "area", wanted, self._suggested_areas(wanted, coarse or fine), is_other=is_group
+        )
 
     def entities(self, geographies: Sequence[AreaLevel]) -> list[Entity]:
         """All entities of some levels, in the order of the release."""
-        sizes = [(geography, len(self._universe.entities[geography].names)) for geography in geographies]
-        return [self._entity(geography, position) for geography, size in sizes for position in range(size)]
+        sizes = [
+            (geography, len(self._universe.entities[geography].names)) for geography in geographies
+        ]
+        return [
+            self._entity(geography, position)
+            for geography, size in sizes
+            for position in range(size)
+        ]
 
     def group(
         self,
@@ -142,21 +164,33 @@ class Lookup:
         named = [one for one in self.groups(wanted) if of is None or one.level == of]
         if of is not None and not named:
             there = [f"{one.name} ({one.level.name})" for one in self.groups(wanted)]
-            raise self.refusal("group", f'"{wanted}" is not in {of.name}. There is: {shortened(there)}.')
+            raise self.refusal(
+                "group", f'"{wanted}" is not in {of.name}. There is: {shortened(there)}.'
+            )
         found = [one for one in named if kind is None or one.kind == self.kind(kind)]
         if at is not None and len(found) > 1:
             found = [one for one in found if one.is_tabulated(at.kind)] or found
         if len(found) == 1:
             return found[0]
-        if found and len({one.level for one in found}) == len(found) and len({_named(one) for one in found}) == 1:
+        if (
+            found
+            and len({one.level for one in found}) == len(found)
+            and len({_named(one) for one in found}) == 1
+        ):
             finest_first = sorted(found, key=lambda one: -one.level.number)
             return next(filter(is_published, finest_first), finest_first[0])
         if found:
             kinds = len({one.kind for one in found}) > 1
-            hint = "Give a code, the whole name" + (f", or the kind: {self._kinds}." if kinds else ".")
-            raise self._ambiguous("group", wanted, [f"{one.name} ({one.code})" for one in found], hint)
+            hint = "Give a code, the whole name" + (
+                f", or the kind: {self._kinds}." if kinds else "."
+            )
+            raise self._ambiguous(
+                "group", wanted, [f"{one.name} ({one.code})" for one in found], hint
+            )
         there = [f"{one.name} ({one.kind.name})" for one in named]
-        raise self.refusal("group", f'"{wanted}" has no group of the kind {kind}. It has: {shortened(there)}.')
+        raise self.refusal(
+            "group", f'"{wanted}" has no group of the kind {kind}. It has: {shortened(there)}.'
+        )
 
     def group_level(self, word: str) -> GroupLevel:
         """The level of groups with this name. Raises InvalidInput if the census has no such level."""
@@ -196,7 +230,9 @@ class Lookup:
             return families[0]
         found = [family for family in families if plain(family.name) == plain(word)]
         if not found:
-            raise self.refusal("family", f'must be {" or ".join(one.name for one in families)}, not "{word}".')
+            raise self.refusal(
+                "family", f'must be {" or ".join(one.name for one in families)}, not "{word}".'
+            )
         return found[0]
 
     def refusal(self, where: str, message: str) -> InvalidInput:
@@ -220,8 +256,14 @@ class Lookup:
         for head, around in self._readings(wanted):
             ranked = []
             for level in levels:
-                ranked += [(rank, self._entity(level, at)) for rank, at in self._index(level).ranked(head)]
-            fitting = [(rank, one) for rank, one in ranked if not around or self._around(one).issuperset(around)]
+                ranked += [
+                    (rank, self._entity(level, at)) for rank, at in self._index(level).ranked(head)
+                ]
+            fitting = [
+                (rank, one)
+                for rank, one in ranked
+                if not around or self._around(one).issuperset(around)
+            ]
             if fitting:
                 best = min(rank for rank, _ in fitting)
                 return list(dict.fromkeys(one for rank, one in fitting if rank == best))
@@ -236,7 +278,14 @@ class Lookup:
         found = {ending}.union(*map(self._names.part_forms, codes))
         if level.kind == self._census.spelling.last:
             for around in self._names.without_part(parts)[1:]:
-                found |= {around, *(self._names.short_forms(around, level.kind.parent) if level.kind.parent else ())}
+                found |= {
+                    around,
+                    *(
+                        self._names.short_forms(around, level.kind.parent)
+                        if level.kind.parent
+                        else ()
+                    ),
+                }
         return found
 
     def _entity(self, level: AreaLevel, position: int) -> Entity:
@@ -244,18 +293,25 @@ class Lookup:
         return Entity(level, entities.region_ids[position], entities.names[position])
 
     def _positions_of_level(self, level: AreaLevel) -> dict[str, int]:
-        return {region_id: position for position, region_id in enumerate(self._universe.entities[level].region_ids)}
+        return {
+            region_id: position
+            for position, region_id in enumerate(self._universe.entities[level].region_ids)
+        }
 
     def _index_of_level(self, level: AreaLevel) -> NameIndex:
         forms_of = partial(self._forms_of_area, level)
-        return NameIndex(self._universe.entities[level].names, forms_of, self._census.spelling.starts)
+        return NameIndex(
+            self._universe.entities[level].names, forms_of, self._census.spelling.starts
+        )
 
     def _forms_of_area(self, level: AreaLevel, position: int) -> Forms:
         entities, kind = self._universe.entities[level], level.kind
         wholes, shorts = self._names.heads_of_area(entities.names[position], kind)
         wholes.extend(self._census.spelling.whole_names if kind.is_whole else ())
         is_part = kind == self._census.part
-        wholes.extend(sorted(self._names.part_forms(entities.region_ids[position])) if is_part else ())
+        wholes.extend(
+            sorted(self._names.part_forms(entities.region_ids[position])) if is_part else ()
+        )
         return wholes, shorts
 
     @cached_property
@@ -285,12 +341,23 @@ class Lookup:
 
         def name_of(level: AreaLevel, position: int) -> str | None:
             entity = self._entity(level, position)
-            return entity.name if parts & {self._names.part_of_form.get(one) for one in self._around(entity)} else None
+            return (
+                entity.name
+                if parts & {self._names.part_of_form.get(one) for one in self._around(entity)}
+                else None
+            )
 
         in_parts = [(self._index(level), partial(name_of, level)) for level in levels if parts]
         near = names.suggestions(head, in_parts)
-        anywhere = [(self._index(level), self._universe.entities[level].names.__getitem__) for level in levels]
-        return near or names.suggestions(head, anywhere) or names.suggestions("".join(texts[:1]), anywhere)
+        anywhere = [
+            (self._index(level), self._universe.entities[level].names.__getitem__)
+            for level in levels
+        ]
+        return (
+            near
+            or names.suggestions(head, anywhere)
+            or names.suggestions("".join(texts[:1]), anywhere)
+        )
 
     def _readings(self, wanted: str) -> Iterator[tuple[str, list[str]]]:
         """A name and the areas that contain it: split at each comma, then before a part of the census at the end."""
@@ -313,7 +380,9 @@ class Lookup:
     def kind(self, word: str) -> GroupKind:
         """The kind of group that a word means. Raises InvalidInput if it means none."""
         kinds = self._census.group_kinds
-        kind = next((kind for kind in kinds if plain(word) in (*kind.words, plain(kind.name))), None)
+        kind = next(
+            (kind for kind in kinds if plain(word) in (*kind.words, plain(kind.name))), None
+        )
         if kind is None:
             raise self.refusal("kind", f'"{word}" is not a kind of group. Say {self._kinds}.')
         return kind
@@ -328,9 +397,13 @@ class Lookup:
         shown = "; ".join(candidates[:_MOST_CANDIDATES])
         more = len(candidates) - _MOST_CANDIDATES
         rest = f"; and {more:,} more" if more > 0 else ""
-        return self.refusal(where, f'"{wanted}" has {len(candidates):,} matches: {shown}{rest}. {hint}')
+        return self.refusal(
+            where, f'"{wanted}" has {len(candidates):,} matches: {shown}{rest}. {hint}'
+        )
 
-    def _missing(self, where: str, wanted: str, near: Sequence[str], *, is_other: bool) -> InvalidInput:
+    def _missing(
+        self, where: str, wanted: str, near: Sequence[str], *, is_other: bool
+    ) -> InvalidInput:
         other = {"area": "a group", "group": "an area"}[where]
         note = f" There is {other} of this name." if is_other else ""
         return self.refusal(where, f'"{wanted}" is not in this release.{note}{_did_you_mean(near)}')
@@ -338,15 +411,25 @@ class Lookup:
 
 def what_nests(census: Census) -> str:
     """Which areas hold whole areas of other kinds, as a hint."""
-    inside = {kind: [one.noun for one in census.kinds if kind in one.around] for kind in census.kinds}
-    first, *others = [kind for kind, nouns in inside.items() if nouns and not kind.is_whole] or census.kinds[:1]
-    more = [f", or {a_or_an(kind.noun)} if the level is {' or '.join(inside[kind])}" for kind in others]
+    inside = {
+        kind: [one.noun for one in census.kinds if kind in one.around] for kind in census.kinds
+    }
+    first, *others = [
+        kind for kind, nouns in inside.items() if nouns and not kind.is_whole
+    ] or census.kinds[:1]
+    more = [
+        f", or {a_or_an(kind.noun)} if the level is {' or '.join(inside[kind])}" for kind in others
+    ]
     return f"give {a_or_an(first.noun)}{''.join(more)}: other areas don't nest."
 
 
 def same_named(universe: Universe, group: CharacteristicIteration) -> list[CharacteristicIteration]:
     """The groups of other levels that have a group's name and kind."""
-    return [one for one in universe.lists.iterations if one.level != group.level and _named(one) == _named(group)]
+    return [
+        one
+        for one in universe.lists.iterations
+        if one.level != group.level and _named(one) == _named(group)
+    ]
 
 
 def _named(group: CharacteristicIteration) -> tuple[str, GroupKind]:

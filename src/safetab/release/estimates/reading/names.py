@@ -19,7 +19,9 @@ from safetab.model.census.area_levels import AreaKind
 from safetab.model.census.census import Spelling
 from safetab.model.census.groups import GroupKind
 
-_NOT_HEARD = re.compile("['\N{RIGHT SINGLE QUOTATION MARK}\N{MODIFIER LETTER TURNED COMMA}]|(?<!\\d)\\.|\\.(?!\\d)")
+_NOT_HEARD = re.compile(
+    "['\N{RIGHT SINGLE QUOTATION MARK}\N{MODIFIER LETTER TURNED COMMA}]|(?<!\\d)\\.|\\.(?!\\d)"
+)
 _BETWEEN_WORDS = re.compile(r"[^\w.]+|_")
 _BETWEEN_PARTS = re.compile("[,;]")
 _ASIDE = re.compile(r"\([^()]*\)")
@@ -37,8 +39,12 @@ _MOST_COMPARED = 200
 def plain(text: str) -> str:
     """The words in lower case, without accents and punctuation, single-spaced; 1.02 stays 1.02."""
     if not text.isascii():
-        text = "".join(one for one in unicodedata.normalize("NFKD", text) if not unicodedata.combining(one))
-    words = _BETWEEN_WORDS.sub(" ", _NOT_HEARD.sub("", text.casefold()).replace("&", " and ")).split()
+        text = "".join(
+            one for one in unicodedata.normalize("NFKD", text) if not unicodedata.combining(one)
+        )
+    words = _BETWEEN_WORDS.sub(
+        " ", _NOT_HEARD.sub("", text.casefold()).replace("&", " and ")
+    ).split()
     return " ".join(SAME_WORDS.get(word, word) for word in words)
 
 
@@ -62,9 +68,15 @@ class AreaNames:
 
     def __init__(self, spelling: Spelling, part_names: Mapping[str, Sequence[str]]) -> None:
         self._spelling = spelling
-        self._ends = {kind: tuple(f" {end}" for end in ends) for kind, ends in spelling.ends.items()}
-        self._forms_of_part = {code: frozenset(map(plain, names)) for code, names in part_names.items()}
-        self.part_of_form = {form: code for code, forms in self._forms_of_part.items() for form in forms}
+        self._ends = {
+            kind: tuple(f" {end}" for end in ends) for kind, ends in spelling.ends.items()
+        }
+        self._forms_of_part = {
+            code: frozenset(map(plain, names)) for code, names in part_names.items()
+        }
+        self.part_of_form = {
+            form: code for code, forms in self._forms_of_part.items() for form in forms
+        }
         self.parts_in = lru_cache(maxsize=1 << 12)(self._parts_in)
 
     def part_forms(self, code: str) -> frozenset[str]:
@@ -89,7 +101,10 @@ class AreaNames:
         shorter = _without_end(head, self._ends.get(kind, ()))
         if shorter is None:
             return []
-        return [shorter, *(self.short_forms(shorter, kind) if kind in self._spelling.repeats else ())]
+        return [
+            shorter,
+            *(self.short_forms(shorter, kind) if kind in self._spelling.repeats else ()),
+        ]
 
     def started_forms(self, head: str) -> list[str]:
         """The name of an area of the last kind with each of the words that it may begin with."""
@@ -101,7 +116,9 @@ class AreaNames:
         """The names of an area without what contains it: whole and short."""
         parts = self.without_part(parts_of(name))
         asides = self.without_part(parts_of(_ASIDE.sub(" ", name))) if "(" in name else parts
-        wholes = [" ".join(some[:1] if kind == self._spelling.last else some) for some in (parts, asides)]
+        wholes = [
+            " ".join(some[:1] if kind == self._spelling.last else some) for some in (parts, asides)
+        ]
         wholes = list(dict.fromkeys(one for one in wholes if one))
         return wholes, [short for whole in wholes for short in self.short_forms(whole, kind)]
 
@@ -120,7 +137,11 @@ def forms_of_group(name: str, kind: GroupKind) -> Forms:
 
 def _without_end(text: str, ends: tuple[str, ...]) -> str | None:
     """The text without the first ending that fits, or None. Endings include the space before them."""
-    return next(text.removesuffix(end) for end in ends if text.endswith(end)) if text.endswith(ends) else None
+    return (
+        next(text.removesuffix(end) for end in ends if text.endswith(end))
+        if text.endswith(ends)
+        else None
+    )
 
 
 class NameIndex:
@@ -129,7 +150,12 @@ class NameIndex:
     All forms take long to make, so the first few questions look only at names that share a word.
     """
 
-    def __init__(self, names: Sequence[str], forms_of: Callable[[int], Forms], other_words: Iterable[str] = ()) -> None:
+    def __init__(
+        self,
+        names: Sequence[str],
+        forms_of: Callable[[int], Forms],
+        other_words: Iterable[str] = (),
+    ) -> None:
         """`forms_of` returns the forms of the name at a position.
 
         They are made of its words or of `other_words`. A short list may have other forms too.
@@ -157,9 +183,15 @@ class NameIndex:
         self._times_asked += 1
         own_words = [word for word in form.split() if word not in self._other_words]
         if len(self._names) <= _FEW_NAMES or self._times_asked > _SELDOM or not own_words:
-            return [(rank, at) for rank, by_form in enumerate(self._positions) for at in by_form.get(form, ())]
+            return [
+                (rank, at)
+                for rank, by_form in enumerate(self._positions)
+                for at in by_form.get(form, ())
+            ]
         word = max(own_words, key=len)
-        near = [(at, self._forms_of(at)) for at, words in enumerate(self._rough_names) if word in words]
+        near = [
+            (at, self._forms_of(at)) for at, words in enumerate(self._rough_names) if word in words
+        ]
         return [(rank, at) for rank in (0, 1) for at, forms in near if form in forms[rank]]
 
     def similar(self, wanted: str) -> list[tuple[str, list[int]]]:
@@ -173,7 +205,11 @@ class NameIndex:
     def with_words(self, wanted: str) -> list[int]:
         """The things whose whole name has all the wanted words, shortest names first."""
         words = set(wanted.split())
-        found = [position for position, name in enumerate(self._names) if words <= set(plain(name).split())]
+        found = [
+            position
+            for position, name in enumerate(self._names)
+            if words <= set(plain(name).split())
+        ]
         return sorted(found, key=lambda position: len(self._names[position]))
 
 
@@ -188,7 +224,9 @@ def suggestions(wanted: str, indices: Sequence[_NamedIndex]) -> list[str]:
     """Names that have all the wanted words, else names that look similar."""
     if not wanted:
         return []
-    with_words = (name_of(position) for index, name_of in indices for position in index.with_words(wanted))
+    with_words = (
+        name_of(position) for index, name_of in indices for position in index.with_words(wanted)
+    )
     found = [name for name in with_words if name is not None] or _alike(wanted, indices)
     return list(dict.fromkeys(found))[:_MOST_SUGGESTIONS]
 
@@ -223,14 +261,16 @@ def group_suggestions(wanted: str, groups: Sequence[tuple[str, GroupKind]]) -> l
     shared = _shared_words(groups)
     known = of_kinds.union(*(plain(name).split() for name, _ in groups))
     meant = [
-        {word} if word in known else {one for one in known if _is_typing_error(word, one)} for word in wanted.split()
+        {word} if word in known else {one for one in known if _is_typing_error(word, one)}
+        for word in wanted.split()
     ]
     named = [words for words in meant if not words or words - of_kinds]
     kinds_meant = set[str]().union(*(words for words in meant if words <= of_kinds))
     in_text, with_text = [], []
     for name, kind in groups:
         words, *heads = [
-            [word for word in form.split() if word not in of_kinds] for form in _heads_of_group(name, kind)
+            [word for word in form.split() if word not in of_kinds]
+            for form in _heads_of_group(name, kind)
         ]
         if not kinds_meant <= {*plain(name).split(), *" ".join(kind.ends).split()}:
             continue
@@ -238,7 +278,9 @@ def group_suggestions(wanted: str, groups: Sequence[tuple[str, GroupKind]]) -> l
             in_text.append(name)
         elif _has_text(words, named):
             with_text.append(name)
-    return list(dict.fromkeys([*sorted(in_text, key=len), *sorted(with_text, key=len)]))[:_MOST_SUGGESTIONS]
+    return list(dict.fromkeys([*sorted(in_text, key=len), *sorted(with_text, key=len)]))[
+        :_MOST_SUGGESTIONS
+    ]
 
 
 def _shared_words(groups: Sequence[tuple[str, GroupKind]]) -> set[str]:
@@ -267,7 +309,10 @@ def _is_in_text(words: Sequence[str], text: Sequence[Set[str]], shared: Set[str]
 
 def _has_text(words: Sequence[str], text: Sequence[Set[str]]) -> bool:
     """Whether the words of a text follow each other in a name."""
-    return any(all(map(contains, text, words[at:])) for at in range(len(words) - len(text) + 1 if text else 0))
+    return any(
+        all(map(contains, text, words[at:]))
+        for at in range(len(words) - len(text) + 1 if text else 0)
+    )
 
 
 def _is_typing_error(typed: str, word: str) -> bool:

@@ -22,7 +22,12 @@ from safetab.release.files.allowed_files import REPORT_FILE
 from safetab.release.files.checks.table_checks import Breaches
 from safetab.release.files.citation import PACKAGE_KEYS, about_lines
 from safetab.release.files.data_dictionary import resources_of
-from safetab.release.files.documents import DATAPACKAGE_FILE, PRIVACY_FILE, README_FILE, package_about
+from safetab.release.files.documents import (
+    DATAPACKAGE_FILE,
+    PRIVACY_FILE,
+    README_FILE,
+    package_about,
+)
 from safetab.release.files.numbers.number_files import RELEASE_FOLDER
 from safetab.release.files.release_folder import ReleaseFolder
 from safetab.release.files.release_universe import Universe
@@ -40,9 +45,12 @@ def check_claims(name: str, folder: ReleaseFolder, document: _Document, breaches
     """Check that a document has its entries, and that those that follow from other files do. Older ones have fewer."""
     universe, status = folder.universe, folder.facts.status
     of_pass = {
-        each.name: loss_of_a_pass(one.design.budget for one in universe.levels_of(each)) for each in universe.passes
+        each.name: loss_of_a_pass(one.design.budget for one in universe.levels_of(each))
+        for each in universe.passes
     }
-    loss = losses_as_json(universe.definition, of_pass | {"whole_run": loss_of_disjoint_passes(of_pass.values())})
+    loss = losses_as_json(
+        universe.definition, of_pass | {"whole_run": loss_of_disjoint_passes(of_pass.values())}
+    )
     expected: Mapping[str, Any] = of_release.facts_as_json(universe, folder.facts)
     needed = expected.keys() - {"csv_format"}
     is_of_this_version = False
@@ -52,7 +60,12 @@ def check_claims(name: str, folder: ReleaseFolder, document: _Document, breaches
         is_of_this_version = _version_of(document) == VERSION
     elif name == MANIFEST_FILE:
         steps = of_release.steps_as_json(folder.facts.options, universe.census)
-        expected = {"product": universe.product.name, "loss": loss, "charged": _charged(universe), "release": steps}
+        expected = {
+            "product": universe.product.name,
+            "loss": loss,
+            "charged": _charged(universe),
+            "release": steps,
+        }
         if status is not OutputStatus.NO_PROTECTION:  # which may come with a test key
             expected = {**expected, "test_key": status is OutputStatus.TEST_KEY}
         if is_specified(universe.census):
@@ -75,15 +88,28 @@ _ABSENT_IN_FORMAT_0 = {FORMAT, "status", "status_sentence", "product", "test_key
 """A re-release keeps privacy.json and what the manifest says of the run, so they may lack these in format 1 too."""
 _WORDS = {"name", "software", "composition", "post_processing", "not_covered", "protected"}
 """Entries of privacy.json and of the manifest whose words change with versions."""
-_IN_WORDS = {*_WORDS, "version", "date", FORMAT, "status", "status_sentence", "for_release", "csv_format"}
+_IN_WORDS = {
+    *_WORDS,
+    "version",
+    "date",
+    FORMAT,
+    "status",
+    "status_sentence",
+    "for_release",
+    "csv_format",
+}
 """Entries that are checked elsewhere, too."""
 
 
 def _charged(universe: Universe) -> list[dict[str, object]]:
     """What the manifest must say was charged for each stage of each level that has an area."""
-    measured_levels = [level for level in universe.levels if len(universe.entities[level.geography])]
+    measured_levels = [
+        level for level in universe.levels if len(universe.entities[level.geography])
+    ]
     events = (
-        MeasurementEvent(d.product, d.family, d.level, stage, d.definition, d.sensitivity, measured.budget)
+        MeasurementEvent(
+            d.product, d.family, d.level, stage, d.definition, d.sensitivity, measured.budget
+        )
         for d in (level.design for level in measured_levels)
         for stage, measured in d.stages.items()
     )
@@ -118,10 +144,14 @@ def check_repeated_claims(
         breaches.add(of_package, "has no format, and a census of its own")
     for name, document in named.items():
         stated = document.get(FORMAT, folder.format)
-        is_of_run = name.endswith(PRIVACY_FILE) and stated in range(1, folder.format)  # which a re-release keeps
+        is_of_run = name.endswith(PRIVACY_FILE) and stated in range(
+            1, folder.format
+        )  # which a re-release keeps
         if stated != folder.format and not is_of_run:
             breaches.add(name, f"{FORMAT} is not that of {DATAPACKAGE_FILE}")
-    _check_days(folder, named.get(MANIFEST_FILE), named.get(f"{RELEASE_FOLDER}/{PRIVACY_FILE}"), breaches)
+    _check_days(
+        folder, named.get(MANIFEST_FILE), named.get(f"{RELEASE_FOLDER}/{PRIVACY_FILE}"), breaches
+    )
 
 
 def _check_days(
@@ -132,7 +162,9 @@ def _check_days(
     measured = None
     if manifest is not None:
         if (manifest.get("version"), manifest.get("date")) != released:
-            breaches.add(MANIFEST_FILE, f"does not say what {DATAPACKAGE_FILE} says of version and date")
+            breaches.add(
+                MANIFEST_FILE, f"does not say what {DATAPACKAGE_FILE} says of version and date"
+            )
         run = manifest.get(MEASURED_BY, manifest)
         measured = (run["version"], run["date"], run.get(FORMAT, 0))
     if privacy is None:
@@ -174,12 +206,16 @@ def check_text(name: str, path: Path, folder: ReleaseFolder, breaches: Breaches)
     words = _without_spaces(text)
     claims = about_lines(facts.publication)
     if facts.origin is None and name.endswith(README_FILE):
-        claims.append(f"{facts.publication.title} made on {facts.date.isoformat()} with safetab {facts.version}")
+        claims.append(
+            f"{facts.publication.title} made on {facts.date.isoformat()} with safetab {facts.version}"
+        )
     elif facts.origin is None:
         claims.append(facts.publication.title)
     for claim in claims:
         if _without_spaces(claim) not in words:
-            breaches.add(name, f"does not say what the release says of its publisher and title: {claim}")
+            breaches.add(
+                name, f"does not say what the release says of its publisher and title: {claim}"
+            )
 
 
 def _date_in(tag: re.Match[str]) -> str:

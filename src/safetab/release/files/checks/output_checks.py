@@ -30,7 +30,13 @@ from safetab.model.census.area_levels import Pass
 from safetab.model.products.product import Line, Product
 from safetab.release.files.allowed_files import allowed_files, stray_paths
 from safetab.release.files.census_file import ReleasedCensus, read_census
-from safetab.release.files.checks.table_checks import Breaches, PublishedTotals, TableChecks, file_rows, tables_of_pass
+from safetab.release.files.checks.table_checks import (
+    Breaches,
+    PublishedTotals,
+    TableChecks,
+    file_rows,
+    tables_of_pass,
+)
 from safetab.release.files.numbers import number_files
 from safetab.release.files.numbers.number_files import RELEASE_FOLDER, STATUSES, numbers_file
 from safetab.release.files.numbers.read_numbers import UNKNOWN, NumberBatch, NumbersReader
@@ -70,7 +76,10 @@ class NumberChecks:
 
     def check(self) -> None:
         """Add everything that is wrong to the breaches; stop at rows without any group's total."""
-        path, product = self.release / numbers_file(self.level.design, self.of_format), self.universe.product
+        path, product = (
+            self.release / numbers_file(self.level.design, self.of_format),
+            self.universe.product,
+        )
         if not path.is_file():
             if self.published is not None and len(self.published[0]):
                 self.breaches.add(self._name, "is missing, though its level has groups")
@@ -82,7 +91,9 @@ class NumberChecks:
         for rows in NumbersReader(path, self.universe, self.level).whole_groups(None, strict=False):
             first = np.flatnonzero(rows.is_total)
             if not len(first):
-                self.breaches.add(self._name, f"a group has no row of {' or '.join(product.total_table_ids)}")
+                self.breaches.add(
+                    self._name, f"a group has no row of {' or '.join(product.total_table_ids)}"
+                )
                 return
             self._check_domains(rows)
             self._check_values(rows)
@@ -104,9 +115,13 @@ class NumberChecks:
         for column in number_files.number_columns(self.universe.product, self.universe.census):
             if column.is_required and rows.table[column.name].null_count:
                 self._add(f"{column.name} is null", ~rows.has(column.name))
-            if column.values and not set(column.values).issuperset(rows.texts(column.name).dictionary.to_pylist()):
+            if column.values and not set(column.values).issuperset(
+                rows.texts(column.name).dictionary.to_pylist()
+            ):
                 is_listed = rows.positions(column.name, dict.fromkeys(column.values, 1)) == 1
-                self._add(f"{column.name} is not one of its values", ~is_listed & rows.has(column.name))
+                self._add(
+                    f"{column.name} is not one of its values", ~is_listed & rows.has(column.name)
+                )
 
     def _check_values(self, rows: NumberBatch) -> None:
         """Numbers and their status agree: what is withheld is null, margins are there where they can be."""
@@ -117,22 +132,33 @@ class NumberChecks:
         is_sum_clamped = is_sum & (not self.universe.allow_negative_counts)
         wrong = {
             "count must be null exactly if it is withheld": is_withheld != is_null,
-            "unclamped_count must be null exactly if count is": rows.has("unclamped_count") == is_null,
+            "unclamped_count must be null exactly if count is": rows.has("unclamped_count")
+            == is_null,
             "a withheld number must name its rule": is_withheld & ~rows.has("rule"),
-            "a copied number must name its donor": (rows.status == STATUSES.index(number_files.COPIED)) & ~has_donor,
-            "a number of the group's own has a donor": (rows.status == STATUSES.index(number_files.PUBLISHED))
+            "a copied number must name its donor": (
+                rows.status == STATUSES.index(number_files.COPIED)
+            )
+            & ~has_donor,
+            "a number of the group's own has a donor": (
+                rows.status == STATUSES.index(number_files.PUBLISHED)
+            )
             & has_donor,
             "margin_of_error must be null exactly for withheld numbers and sums of clamped ones": (
                 rows.has("margin_of_error") == (is_null | is_sum_clamped)
             ),
             "margin_of_error is negative": rows.integers("margin_of_error") < 0,
             "variance must be positive": ~(np.asarray(rows.table["variance"]) >= 0),
-            "interval_low is above interval_high": rows.integers("interval_low") > rows.integers("interval_high"),
+            "interval_low is above interval_high": rows.integers("interval_low")
+            > rows.integers("interval_high"),
         }
         if self.of_format >= number_files.FORMAT_OF_INTERVALS:
             for name in number_files.INTERVAL:
-                wrong[f"{name} must be null exactly for withheld numbers"] = rows.has(name) == is_null
-        if not self.universe.allow_negative_counts or _NEGATIVE_RULES.intersection(self.options.rules):
+                wrong[f"{name} must be null exactly for withheld numbers"] = (
+                    rows.has(name) == is_null
+                )
+        if not self.universe.allow_negative_counts or _NEGATIVE_RULES.intersection(
+            self.options.rules
+        ):
             wrong["count is negative, which is not allowed"] = rows.integers("count") < 0
         for rule, is_wrong in wrong.items():
             self._add(rule, is_wrong)
@@ -141,7 +167,9 @@ class NumberChecks:
         """Each group is in the universe, in its order and whole, with the total that the table files have."""
         is_own = ~rows.has("donor_region_id")[first]
         entity, iteration = rows.entity[first], rows.iteration[first]
-        can_be = self.level.is_tabulated[iteration] | ~is_own  # groups that aren't tabulated may be copied
+        can_be = (
+            self.level.is_tabulated[iteration] | ~is_own
+        )  # groups that aren't tabulated may be copied
         is_right = (entity != UNKNOWN) & (iteration != UNKNOWN) & can_be
         indices = np.where(is_right, self.level.index.index_of(entity, iteration), -1)
         self._add("a group is not in the universe", first[~is_right])
@@ -154,9 +182,15 @@ class NumberChecks:
             self._check_totals(rows, first, indices, self.published)
 
     def _check_totals(
-        self, rows: NumberBatch, first: NDArray[np.intp], indices: Integers, published: PublishedTotals
+        self,
+        rows: NumberBatch,
+        first: NDArray[np.intp],
+        indices: Integers,
+        published: PublishedTotals,
     ) -> None:
-        is_plain = (rows.status[first] == STATUSES.index(number_files.PUBLISHED)) & ~rows.has("rule")[first]
+        is_plain = (rows.status[first] == STATUSES.index(number_files.PUBLISHED)) & ~rows.has(
+            "rule"
+        )[first]
         known, totals = published
         position, is_known = find_sorted(known, indices)
         is_other = ~is_known
@@ -169,29 +203,47 @@ class NumberChecks:
         lengths = np.diff(np.append(first, len(rows)))
         shape_of_group = rows.shape[first]
         # sums of clamped numbers are those of the numbers as they are shown
-        columns = ["unclamped_count"] if self.universe.allow_negative_counts else ["unclamped_count", "count"]
+        columns = (
+            ["unclamped_count"]
+            if self.universe.allow_negative_counts
+            else ["unclamped_count", "count"]
+        )
         is_shown = rows.has("unclamped_count")
         for number, shape in enumerate(self.level.family.shapes):
             alike = np.flatnonzero(shape_of_group == number)
             is_whole = lengths[alike] == len(shape.lines)
             self._add("a table is not whole", first[alike[~is_whole]])
-            own = first[alike[is_whole]][:, None] + np.arange(len(shape.lines))  # a row a group, a column a line
+            own = first[alike[is_whole]][:, None] + np.arange(
+                len(shape.lines)
+            )  # a row a group, a column a line
             if not own.size:
                 continue
             is_wrong = rows.line_positions(number, own) != np.arange(len(shape.lines))
             self._add(_NO_ORDER, own[is_wrong])
-            sums = [_sums_that_differ(shape.lines, rows.integers(one)[own], is_shown[own]) for one in columns]
+            sums = [
+                _sums_that_differ(shape.lines, rows.integers(one)[own], is_shown[own])
+                for one in columns
+            ]
             for position, differs in chain.from_iterable(sums):
                 self._add("a sum is not that of its cells", own[differs, position])
 
 
-def _sums_that_differ(lines: tuple[Line, ...], values: Integers, is_shown: Truths) -> Iterator[tuple[int, Truths]]:
+def _sums_that_differ(
+    lines: tuple[Line, ...], values: Integers, is_shown: Truths
+) -> Iterator[tuple[int, Truths]]:
     """For each line that is a sum, the groups (rows) that show it and all its cells, which add up to something else."""
-    line_of_cell = {line.first_cell: position for position, line in enumerate(lines) if line.cells == 1}
+    line_of_cell = {
+        line.first_cell: position for position, line in enumerate(lines) if line.cells == 1
+    }
     at = [line_of_cell[cell] for cell in sorted(line_of_cell)]
-    sums, hidden = line_sums(values[:, at], lines), line_sums((~is_shown[:, at]).astype(np.int64), lines)
+    sums, hidden = (
+        line_sums(values[:, at], lines),
+        line_sums((~is_shown[:, at]).astype(np.int64), lines),
+    )
     differs = (sums != values) & (hidden == 0) & is_shown
-    return ((position, differs[:, position]) for position, line in enumerate(lines) if line.cells > 1)
+    return (
+        (position, differs[:, position]) for position, line in enumerate(lines) if line.cells > 1
+    )
 
 
 _COMPARED = ["region_id", "iteration_code", "count"]
@@ -200,9 +252,13 @@ _COMPARED = ["region_id", "iteration_code", "count"]
 class AfterStepsChecks:
     """The checks of one pass; rows of the release come in, in the order of its files."""
 
-    def __init__(self, output: Path, product: Product, tabulation_pass: Pass, breaches: Breaches) -> None:
+    def __init__(
+        self, output: Path, product: Product, tabulation_pass: Pass, breaches: Breaches
+    ) -> None:
         self._layouts = product.files
-        self._files = tables_of_pass(output, product, tabulation_pass, breaches, f"{AFTER_STEPS_FOLDER}/")
+        self._files = tables_of_pass(
+            output, product, tabulation_pass, breaches, f"{AFTER_STEPS_FOLDER}/"
+        )
 
     def check(self, level: str, numbers: NumberBatch) -> None:
         """Compare whole groups of one geography level with the next rows of the table files."""
@@ -252,7 +308,9 @@ class OutputChecks:
         self._universe = universe
         self._options = options
         self._passes = [_PassChecks(output, universe, options, each) for each in universe.passes]
-        self._identities: dict[Path, FileIdentity | None] = {}  # of the files that were there when a check began
+        self._identities: dict[
+            Path, FileIdentity | None
+        ] = {}  # of the files that were there when a check began
 
     def of_tables_beside(self) -> AbstractContextManager[None]:
         """Check table files and measurements while the release is written inside the block."""
@@ -268,7 +326,9 @@ class OutputChecks:
         for path in self._output.rglob("*"):
             if path.is_file():
                 self._identities.setdefault(path, identity_of(path))
-        is_large = sum(identity.size for identity in self._identities.values() if identity) >= _LARGE
+        is_large = (
+            sum(identity.size for identity in self._identities.values() if identity) >= _LARGE
+        )
         with SecondThread(pa.cpu_count() if is_large else 1) as second:
             second.do_steps(chain.from_iterable(steps))
             yield
@@ -291,7 +351,9 @@ class OutputChecks:
             breaches.include(of_pass.of_numbers)
         for path, identity in self._identities.items():
             if identity_of(path) != identity:
-                breaches.add(str(path.relative_to(self._output)), "changed after its check had begun")
+                breaches.add(
+                    str(path.relative_to(self._output)), "changed after its check had begun"
+                )
         breaches.raise_if_any()
 
 
@@ -305,7 +367,9 @@ class _PassChecks:
     tabulation_pass: Pass
     of_tables: Breaches = field(default_factory=Breaches)
     of_numbers: Breaches = field(default_factory=Breaches)
-    published: deque[tuple[ReleaseLevel, PublishedTotals]] = field(default_factory=deque)  # tables were checked
+    published: deque[tuple[ReleaseLevel, PublishedTotals]] = field(
+        default_factory=deque
+    )  # tables were checked
     has_all_levels: bool = False
 
     def check_tables(self) -> Iterator[None]:
@@ -326,8 +390,16 @@ class _PassChecks:
             after_steps = None
             if self.options.change_numbers:
                 product = self.universe.product
-                after_steps = AfterStepsChecks(self.output, product, self.tabulation_pass, self.of_numbers)
-            of_release = (self.output / RELEASE_FOLDER, self.universe, self.options, self.of_numbers, after_steps)
+                after_steps = AfterStepsChecks(
+                    self.output, product, self.tabulation_pass, self.of_numbers
+                )
+            of_release = (
+                self.output / RELEASE_FOLDER,
+                self.universe,
+                self.options,
+                self.of_numbers,
+                after_steps,
+            )
             while self.published:
                 NumberChecks(*of_release, *self.published.popleft()).check()
                 yield
@@ -340,7 +412,10 @@ class _PassChecks:
             yield
         except (pa.ArrowException, FileNotFoundError, LookupError, ValueError) as error:
             raise_if_the_machine_failed(error)
-            breaches.add(f"the {self.tabulation_pass.name} pass", f"can't be read back ({type(error).__name__})")
+            breaches.add(
+                f"the {self.tabulation_pass.name} pass",
+                f"can't be read back ({type(error).__name__})",
+            )
 
 
 def _check_universe_files(output: Path, universe: Universe, breaches: Breaches) -> None:
@@ -363,7 +438,11 @@ def _check_universe_files(output: Path, universe: Universe, breaches: Breaches) 
         breaches.add(name, "how a level was measured is not what the run did")
     for level, entities in universe.entities.items():
         found = written.entities.get(level)
-        if found is None or found.region_ids != entities.region_ids or found.names != entities.names:
+        if (
+            found is None
+            or found.region_ids != entities.region_ids
+            or found.names != entities.names
+        ):
             breaches.add(name, f"{level.label}: entities are not those of the run")
 
 
@@ -378,7 +457,9 @@ def check_manifest(output: Path, manifest: Mapping[str, Any], breaches: Breaches
     found = outputs_as_json(output, listed)
     for section in ("outputs", "documents"):
         if manifest[section] != found[section]:
-            breaches.add(MANIFEST_FILE, f"lists other {section}, or other checksums, than the output has")
+            breaches.add(
+                MANIFEST_FILE, f"lists other {section}, or other checksums, than the output has"
+            )
     for name, rows in listed.items():
         counted = _rows_of(output / name)
         if counted != rows:

@@ -23,7 +23,14 @@ from safetab.release.files.census_file import ENTITIES_FILE
 from safetab.release.files.checks.table_checks import Breaches
 from safetab.release.files.coterminous import CoterminousSet
 from safetab.release.files.numbers import level_numbers
-from safetab.release.files.numbers.level_numbers import NO_INTERVAL, NO_RULE, RULES, UNKNOWN_RULE, NumberKinds, Numbers
+from safetab.release.files.numbers.level_numbers import (
+    NO_INTERVAL,
+    NO_RULE,
+    RULES,
+    UNKNOWN_RULE,
+    NumberKinds,
+    Numbers,
+)
 from safetab.release.files.numbers.number_files import (
     FORMAT_OF_INTERVALS,
     INTERVAL,
@@ -64,12 +71,19 @@ class _PlanChecks:
     """The checks of one level's rows by what its plan says of them."""
 
     def __init__(
-        self, folder: ReleaseFolder, level: ReleaseLevel, kinds: NumberKinds, name: str, breaches: Breaches
+        self,
+        folder: ReleaseFolder,
+        level: ReleaseLevel,
+        kinds: NumberKinds,
+        name: str,
+        breaches: Breaches,
     ) -> None:
         self._universe, self._options, self._level = folder.universe, folder.facts.options, level
         self._kinds = kinds
         self._is_read = folder.facts.origin is not None
-        self._columns = (ReadColumns if self._is_read else NumberColumns)(self._universe, level, self._kinds)
+        self._columns = (ReadColumns if self._is_read else NumberColumns)(
+            self._universe, level, self._kinds
+        )
         self._name, self._breaches, self._format = name, breaches, folder.format
         self.rows_before = 0
         self._last_place = -1
@@ -80,7 +94,9 @@ class _PlanChecks:
         line, measured_at = rows.line_positions(rows.shape), rows.measured_at
         is_total_only = self._level.is_total_only[rows.iteration]
         first = self._kinds.firsts(measured_at, is_total_only, rows.shape)
-        unknown = (rows.entity == UNKNOWN) | (rows.iteration == UNKNOWN) | (line == UNKNOWN) | (first < 0)
+        unknown = (
+            (rows.entity == UNKNOWN) | (rows.iteration == UNKNOWN) | (line == UNKNOWN) | (first < 0)
+        )
         unknown |= (rows.shape == UNKNOWN) | (measured_at < 0)
         self._add("has a table or a line that its level doesn't measure", np.flatnonzero(unknown))
         at = np.flatnonzero(~unknown)
@@ -88,7 +104,9 @@ class _PlanChecks:
         numbers = self._numbers(rows, (first + line)[at])
         if self._is_read:  # otherwise, groups are whole
             self._check_order(numbers.indices, rows.shape, line[at], at)
-        self._tabulated_groups += int((rows.is_total & self._level.is_tabulated[rows.iteration]).sum())
+        self._tabulated_groups += int(
+            (rows.is_total & self._level.is_tabulated[rows.iteration]).sum()
+        )
         expected = _in_format(self._format, self._columns.table(numbers), numbers)
         for column, differs in _differences(rows.table, expected):
             self._add(f"{column} is not what the plan and the group's numbers give", at[differs])
@@ -98,15 +116,22 @@ class _PlanChecks:
     def check_that_no_group_is_missing(self) -> None:
         """After the last rows: a level that suppresses nothing has every group of every area."""
         design, product = self._level.design, self._universe.product
-        is_whole = design.suppression_threshold is None and product.selector is not Selector.PUBLISHED_TOTALS
-        groups = len(self._universe.entities[self._level.geography]) * int(self._level.is_tabulated.sum())
+        is_whole = (
+            design.suppression_threshold is None
+            and product.selector is not Selector.PUBLISHED_TOTALS
+        )
+        groups = len(self._universe.entities[self._level.geography]) * int(
+            self._level.is_tabulated.sum()
+        )
         if design.stages and is_whole and not self._is_read and self._tabulated_groups < groups:
             self._breaches.add(self._name, "lacks groups, and nothing is suppressed at its level")
 
     def _add(self, rule: str, rows: Integers) -> None:
         self._breaches.add_rows(self._name, rule, rows, self.rows_before)
 
-    def _check_order(self, indices: Integers, shapes: Integers, line: Integers, at: Integers) -> None:
+    def _check_order(
+        self, indices: Integers, shapes: Integers, line: Integers, at: Integers
+    ) -> None:
         """Check that groups rise, and lines in each."""
         lines = [len(shape.lines) for shape in self._level.family.shapes]
         places = (indices * len(lines) + shapes) * max(lines) + line
@@ -119,18 +144,37 @@ class _PlanChecks:
         unclamped, rules = rows.integers("unclamped_count"), rows.rule.astype(np.int8)
         rules[(rules == NO_RULE) & (rows.status == STATUSES.index(WITHHELD))] = UNKNOWN_RULE
         counts = unclamped.copy()
-        if not self._universe.allow_negative_counts:  # sums of clamped cells are checked where all cells are
-            counts = np.where(self._kinds.draws[kinds] > 1, rows.integers("count"), np.maximum(unclamped, 0))
+        if (
+            not self._universe.allow_negative_counts
+        ):  # sums of clamped cells are checked where all cells are
+            counts = np.where(
+                self._kinds.draws[kinds] > 1, rows.integers("count"), np.maximum(unclamped, 0)
+            )
         counts[rules == RULES.index(ReleaseRule.CLAMP_NEGATIVES)] = 0
         totals = unclamped, rows.measured_at, rows.is_selected
         low, high = level_numbers.intervals_of(self._universe, self._options.confidence, *totals)
         indices = self._level.index.index_of(rows.entity, rows.iteration)
         stage_1, donors = rows.integers("stage_1_total"), rows.donor
-        made = (indices, kinds.astype(np.int32), counts, unclamped, stage_1, low, high, rules, donors)
+        made = (
+            indices,
+            kinds.astype(np.int32),
+            counts,
+            unclamped,
+            stage_1,
+            low,
+            high,
+            rules,
+            donors,
+        )
         return ReadNumbers(*made, ~rows.table_is_known) if self._is_read else Numbers(*made)
 
     def _check_choices(
-        self, rows: NumberBatch, numbers: Numbers, measured_at: Integers, is_total_only: Truths, at: Integers
+        self,
+        rows: NumberBatch,
+        numbers: Numbers,
+        measured_at: Integers,
+        is_total_only: Truths,
+        at: Integers,
     ) -> None:
         """Check what the noisy totals decided: tables, what is suppressed, and what a rule withholds."""
         is_total = rows.shape == self._level.family.number_of(self._level.family.total)
@@ -145,15 +189,22 @@ class _PlanChecks:
                 is_small = own & is_lone & (numbers.unclamped <= design.suppression_threshold)
                 self._add("a total is not above the suppression threshold", at[is_small])
         is_clamped = numbers.rules == RULES.index(ReleaseRule.CLAMP_NEGATIVES)
-        self._add("a number that is not negative was raised to 0", at[is_clamped & (numbers.unclamped >= 0)])
+        self._add(
+            "a number that is not negative was raised to 0",
+            at[is_clamped & (numbers.unclamped >= 0)],
+        )
         if ReleaseRule.WITHHOLD_ALONE_ABOVE_PARTNER in self._options.rules:
             shown = np.flatnonzero(~numbers.is_withheld)
-            of_level = level_numbers.NumbersOfLevel(self._universe, self._level, self._kinds, self._options)
+            of_level = level_numbers.NumbersOfLevel(
+                self._universe, self._level, self._kinds, self._options
+            )
             is_above = of_level.is_above_partner(numbers.take(shown))
             self._add("a rule withholds this number, and it is shown", at[shown[is_above]])
 
 
-def check_against_measurements(folder: ReleaseFolder, output: Path, tabulation_pass: Pass, breaches: Breaches) -> None:
+def check_against_measurements(
+    folder: ReleaseFolder, output: Path, tabulation_pass: Pass, breaches: Breaches
+) -> None:
     """Make the numbers of a pass again from the measurements in `output`, and compare each row."""
     sets = None if folder.facts.options.coterminous is None else _sets_of(folder, tabulation_pass)
     _ComparedNumbers(folder, output, breaches).write_levels(tabulation_pass, sets, None)
@@ -161,7 +212,11 @@ def check_against_measurements(folder: ReleaseFolder, output: Path, tabulation_p
 
 def _sets_of(folder: ReleaseFolder, tabulation_pass: Pass) -> list[CoterminousSet]:
     """The coterminous sets of a pass, as the release lists them."""
-    levels = {level.label: level for level in folder.universe.entities if level.tabulation_pass == tabulation_pass}
+    levels = {
+        level.label: level
+        for level in folder.universe.entities
+        if level.tabulation_pass == tabulation_pass
+    }
     sets: dict[int, list[tuple[object, int]]] = {}
     for row in opened_parquet(folder.path / COTERMINOUS_FILE).read().to_pylist():
         if row["geography_level"] in levels:
@@ -185,7 +240,9 @@ class _ComparedNumbers(NumbersWriter):
 class _ComparedFile(NumberFile):
     """Takes the numbers that a file must have, and reads the file beside them."""
 
-    def __init__(self, folder: ReleaseFolder, level: ReleaseLevel, columns: NumberColumns, breaches: Breaches) -> None:
+    def __init__(
+        self, folder: ReleaseFolder, level: ReleaseLevel, columns: NumberColumns, breaches: Breaches
+    ) -> None:
         name = numbers_file(level.design, folder.format)
         self._columns, self._breaches, self._name = columns, breaches, f"release/{name}"
         self._format = folder.format
@@ -213,7 +270,9 @@ class _ComparedFile(NumberFile):
 
     def _next(self, rows: int) -> pa.Table:
         while len(self._waiting_rows) < rows and (batch := next(self._batches, None)) is not None:
-            self._waiting_rows = pa.concat_tables([self._waiting_rows, pa.Table.from_batches([batch])])
+            self._waiting_rows = pa.concat_tables(
+                [self._waiting_rows, pa.Table.from_batches([batch])]
+            )
         taken = self._waiting_rows.slice(0, rows)
         self._waiting_rows = self._waiting_rows.slice(rows)
         return taken
@@ -237,11 +296,15 @@ def _differences(found: pa.Table, expected: pa.Table) -> Iterator[tuple[str, Tru
         plain = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
         one, other = found[field.name].cast(plain), expected[field.name].cast(plain)
         if pa.types.is_floating(plain):
-            near = pc.less_equal(pc.abs(pc.subtract(one, other)), pc.multiply(pc.abs(other), _AS_NEAR_AS))
+            near = pc.less_equal(
+                pc.abs(pc.subtract(one, other)), pc.multiply(pc.abs(other), _AS_NEAR_AS)
+            )
             far = pc.invert(near)  # NaN is near to nothing
         else:
             far = pc.not_equal(one, other)
-        differs = np.asarray(pc.or_(far.fill_null(False), pc.not_equal(one.is_null(), other.is_null())))
+        differs = np.asarray(
+            pc.or_(far.fill_null(False), pc.not_equal(one.is_null(), other.is_null()))
+        )
         if differs.any():
             yield field.name, differs
 
@@ -252,9 +315,14 @@ def check_universe(folder: ReleaseFolder, breaches: Breaches) -> None:
     with scratch_folder(SCRATCH) as again:
         write_universe(again, universe, None)
         for name in UNIVERSE_FILES:
-            found, expected = (opened_parquet(place / name).read() for place in (folder.path, again))
+            found, expected = (
+                opened_parquet(place / name).read() for place in (folder.path, again)
+            )
             if found.column_names == expected.column_names and not found.equals(expected):
-                breaches.add(f"{RELEASE_FOLDER}/{name}", "has rows that contradict each other, or are out of order")
+                breaches.add(
+                    f"{RELEASE_FOLDER}/{name}",
+                    "has rows that contradict each other, or are out of order",
+                )
     for entities in universe.entities.values():
         if (np.diff(entities.ids) <= 0).any():
             breaches.add(f"{RELEASE_FOLDER}/{ENTITIES_FILE}", "lists an area twice or out of order")

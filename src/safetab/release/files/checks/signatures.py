@@ -21,7 +21,12 @@ from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives import serialization as pem
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
-from safetab.core.privacy.output_status import CONTRADICTION, OutputStatus, status_as_json, status_of_json
+from safetab.core.privacy.output_status import (
+    CONTRADICTION,
+    OutputStatus,
+    status_as_json,
+    status_of_json,
+)
 from safetab.foundation.files import UnreadableFile, read_bytes, sha256_of
 from safetab.foundation.findings import FORMAT, FindingsOf, InvalidInput
 from safetab.foundation.locked_folder import clear_abandoned
@@ -91,9 +96,13 @@ def read_private_key(file: Path) -> Ed25519PrivateKey:
     """The key in a file that only its owner may read. Raises InvalidInput."""
     content = _content(file)
     if b"PUBLIC KEY-----" in content:
-        raise InvalidInput.about(file, "is a public key. Sign with the private one, and let readers verify with this.")
+        raise InvalidInput.about(
+            file, "is a public key. Sign with the private one, and let readers verify with this."
+        )
     if os.name == "posix" and file.stat().st_mode & _OTHERS_MAY_READ:
-        raise InvalidInput.about(file, f"others may read this key. Run chmod 600 {file.name}, or make a new key.")
+        raise InvalidInput.about(
+            file, f"others may read this key. Run chmod 600 {file.name}, or make a new key."
+        )
     try:
         key = pem.load_pem_private_key(content, None)
     except (ValueError, TypeError, UnsupportedAlgorithm):
@@ -107,7 +116,9 @@ def read_public_key(file: Path) -> Ed25519PublicKey:
     """The key in a .pub file. Raises InvalidInput."""
     content = _content(file)
     if b"PRIVATE KEY-----" in content:
-        raise InvalidInput.about(file, "is a private key. Readers verify with its .pub file; keep this one secret.")
+        raise InvalidInput.about(
+            file, "is a private key. Readers verify with its .pub file; keep this one secret."
+        )
     try:
         return _public_key(content)
     except (ValueError, UnsupportedAlgorithm):
@@ -134,7 +145,9 @@ def _fingerprint_of(key: Ed25519PublicKey) -> str:
     return f"sha256:{hashlib.sha256(der).hexdigest()}"
 
 
-def write_signature(folder: ReleaseFolder, output: Path | None, key: Ed25519PrivateKey, *, overwrite: bool) -> None:
+def write_signature(
+    folder: ReleaseFolder, output: Path | None, key: Ed25519PrivateKey, *, overwrite: bool
+) -> None:
     """Sign a release, and with it the whole output of its run if it is there.
 
     Both files appear in one step. Where the system has none, a kill between two renames can leave half
@@ -174,11 +187,19 @@ def _signed(release: Path, output: Path | None) -> dict[str, Path]:
 
 
 def checked_signature(
-    release: Path, output: Path | None, key: Ed25519PublicKey | None, status: OutputStatus | None, findings: FindingsOf
+    release: Path,
+    output: Path | None,
+    key: Ed25519PublicKey | None,
+    status: OutputStatus | None,
+    findings: FindingsOf,
 ) -> Signature | None:
     """The signature of a release, if there is a right one. Whatever is wrong with it is added to the findings."""
     missing = [name for name in SIGNATURE_FILES if not os.path.lexists(release / name)]
-    strange = [name for name in SIGNATURE_FILES if name not in missing and not is_regular_file(release / name)]
+    strange = [
+        name
+        for name in SIGNATURE_FILES
+        if name not in missing and not is_regular_file(release / name)
+    ]
     for name in strange:
         findings.error(name, "is a link, or not a regular file.")
     if missing or strange:
@@ -191,25 +212,42 @@ def checked_signature(
     try:
         statement = json.loads(content)
         if statement[FORMAT] != _SIGNATURE_FORMAT:
-            findings.error(_STATEMENT_FILE, f"has format {statement[FORMAT]}; this version reads {_SIGNATURE_FORMAT}.")
+            findings.error(
+                _STATEMENT_FILE,
+                f"has format {statement[FORMAT]}; this version reads {_SIGNATURE_FORMAT}.",
+            )
             return None
         stated = _public_key(statement["public_key"].encode())
-        wrong = {**_wrong_key(content, made, key or stated, stated), **_wrong_files(release, output, statement, status)}
+        wrong = {
+            **_wrong_key(content, made, key or stated, stated),
+            **_wrong_files(release, output, statement, status),
+        }
         if statement["fingerprint"] != _fingerprint_of(stated):
             raise ValueError("fingerprint")
         signature = Signature(
             _fingerprint_of(stated), datetime.date.fromisoformat(statement["signed_on"]).isoformat(),
             status_of_json(statement), output is not None and MANIFEST_FILE in statement["sha256"], key is not None,
         )  # fmt: skip
-    except (ValueError, LookupError, TypeError, AttributeError, RecursionError, UnsupportedAlgorithm) as error:
-        why = CONTRADICTION if str(error) == CONTRADICTION else "is not the statement of a signature."
+    except (
+        ValueError,
+        LookupError,
+        TypeError,
+        AttributeError,
+        RecursionError,
+        UnsupportedAlgorithm,
+    ) as error:
+        why = (
+            CONTRADICTION if str(error) == CONTRADICTION else "is not the statement of a signature."
+        )
         wrong, signature = {_STATEMENT_FILE: why}, None
     for name, message in wrong.items():
         findings.error(name, message)
     return None if wrong else signature
 
 
-def _wrong_key(content: bytes, made: bytes, key: Ed25519PublicKey, stated: Ed25519PublicKey) -> dict[str, str]:
+def _wrong_key(
+    content: bytes, made: bytes, key: Ed25519PublicKey, stated: Ed25519PublicKey
+) -> dict[str, str]:
     """Why the key didn't sign the bytes of the statement, which states its key."""
     if key != stated:
         keys = f"{_fingerprint_of(stated)}; the key given is {_fingerprint_of(key)}"
@@ -217,7 +255,9 @@ def _wrong_key(content: bytes, made: bytes, key: Ed25519PublicKey, stated: Ed255
     try:
         key.verify(made, content)
     except InvalidSignature:
-        return {_SIGNATURE_FILE: f"is not the signature of {_STATEMENT_FILE}: one of them was changed or forged."}
+        return {
+            _SIGNATURE_FILE: f"is not the signature of {_STATEMENT_FILE}: one of them was changed or forged."
+        }
     return {}
 
 

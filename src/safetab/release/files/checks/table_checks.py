@@ -48,7 +48,9 @@ class Breaches:
         """Add a file that breaks a rule as a whole."""
         self._counts[file, rule] += 1
 
-    def add_rows(self, file: str, rule: str, wrong: Truths | NDArray[np.integer], rows_before: int) -> None:
+    def add_rows(
+        self, file: str, rule: str, wrong: Truths | NDArray[np.integer], rows_before: int
+    ) -> None:
         """Add rows that break a rule: whether each does, or the rising places of those that do.
 
         Rows are counted from 1, without the header.
@@ -99,7 +101,12 @@ class _Noise:
             for stage, measured in level.design.stages.items():
                 noise = measured.noise
                 parameter = str(noise.parameter.numerator), str(noise.parameter.denominator)
-                of_rows = level.geography.label, int(stage), level.family, level.level.iterations.number
+                of_rows = (
+                    level.geography.label,
+                    int(stage),
+                    level.family,
+                    level.level.iterations.number,
+                )
                 self._expected[of_rows] = noise.mechanism, *parameter, variance_of(noise, 1)
 
     def wrong_in(self, batch: pa.RecordBatch) -> Iterator[tuple[object, object, object]]:
@@ -108,7 +115,9 @@ class _Noise:
         Codes are distinguished only if something is wrong.
         """
         codes = batch["iteration_code"]
-        levels = pa.array([self._levels.get(code) for code in codes.dictionary.to_pylist()], pa.int8())
+        levels = pa.array(
+            [self._levels.get(code) for code in codes.dictionary.to_pylist()], pa.int8()
+        )
         batch = batch.append_column(_ITERATION_LEVEL, levels.take(codes.indices))
         of_noise = [*_LEVEL, _ITERATION_LEVEL, *_NOISE]
         if all(map(self._is_right, _distinct(batch, of_noise))):
@@ -132,8 +141,16 @@ def _distinct(batch: pa.RecordBatch, names: list[str]) -> Iterator[tuple[object,
 def _shapes(product: Product) -> set[tuple[object, ...]]:
     found: set[tuple[object, ...]] = set()
     for family in product.families:
-        found |= {(int(stage), family.total.label, *labels) for stage in Stage for labels in family.total.cell_labels}
-        found |= {(int(Stage.STAGE_2), shape.label, *labels) for shape in family.finer for labels in shape.cell_labels}
+        found |= {
+            (int(stage), family.total.label, *labels)
+            for stage in Stage
+            for labels in family.total.cell_labels
+        }
+        found |= {
+            (int(Stage.STAGE_2), shape.label, *labels)
+            for shape in family.finer
+            for labels in shape.cell_labels
+        }
     return found
 
 
@@ -146,7 +163,9 @@ class _TableRows:
 
     def __init__(self, path: Path, layout: TableFileLayout, name: str, breaches: Breaches) -> None:
         self.name, self._breaches, self._count = name, breaches, layout.count
-        types = {name: pa.int64() if name == layout.count else pa.string() for name in layout.columns}
+        types = {
+            name: pa.int64() if name == layout.count else pa.string() for name in layout.columns
+        }
         with path.open(encoding="utf-8") as file:
             if file.readline() != f"{layout.header}\n":
                 breaches.add(name, "the header is not what it must be")
@@ -157,7 +176,9 @@ class _TableRows:
                 parse_options=pa.csv.ParseOptions(
                     delimiter=layout.separator, quote_char='"' if layout.is_plain else False
                 ),
-                convert_options=pa.csv.ConvertOptions(column_types=types, null_values=[], strings_can_be_null=False),
+                convert_options=pa.csv.ConvertOptions(
+                    column_types=types, null_values=[], strings_can_be_null=False
+                ),
             )
         self._waiting = self._reader.schema.empty_table()
         self._rows_taken = 0
@@ -189,7 +210,9 @@ class _TableRows:
         if len(self.take(1)):
             self._breaches.add(self.name, rule)
 
-    def check_columns(self, taken: pa.Table, wanted: Mapping[str, pa.Array | pa.Scalar], rule: str) -> None:
+    def check_columns(
+        self, taken: pa.Table, wanted: Mapping[str, pa.Array | pa.Scalar], rule: str
+    ) -> None:
         """Add the rows that were taken last where a column is not what is wanted."""
         for column, expected in wanted.items():
             self.add_rows(taken, f"{column} {rule}", ~np.asarray(pc.equal(taken[column], expected)))
@@ -203,7 +226,9 @@ class _TableRows:
         try:
             yield
         except pa.ArrowInvalid:
-            rule = f"a row has the wrong number of fields, or a {self._count} that is not an integer"
+            rule = (
+                f"a row has the wrong number of fields, or a {self._count} that is not an integer"
+            )
             self._breaches.add(self.name, rule)
             raise
 
@@ -238,7 +263,9 @@ def file_rows(family: TableFamily, layout: TableFileLayout) -> tuple[Integers, d
 class TableChecks:
     """The checks of one pass."""
 
-    def __init__(self, output: Path, universe: Universe, tabulation_pass: Pass, breaches: Breaches) -> None:
+    def __init__(
+        self, output: Path, universe: Universe, tabulation_pass: Pass, breaches: Breaches
+    ) -> None:
         self._universe = universe
         self._pass = tabulation_pass
         self._breaches = breaches
@@ -249,7 +276,9 @@ class TableChecks:
     def check_levels(self) -> Iterator[tuple[ReleaseLevel, PublishedTotals]]:
         """Check level by level and yield each level with its published totals."""
         if not self._has_right_columns():
-            self._breaches.add(self._measurements_name, "the columns or their types are not what they must be")
+            self._breaches.add(
+                self._measurements_name, "the columns or their types are not what they must be"
+            )
         parts = groups_by_level(self._path, self._universe)
         waiting = next(parts, None)
         for number, level in enumerate(self._universe.levels):
@@ -263,7 +292,9 @@ class TableChecks:
                 waiting = next(parts, None)
             yield level, _joined(published)
         if waiting is not None:
-            self._breaches.add(self._measurements_name, "levels are not in their order, or not of this pass")
+            self._breaches.add(
+                self._measurements_name, "levels are not in their order, or not of this pass"
+            )
         for file in self._files:
             file.check_end("has rows of groups that the measurements don't have")
 
@@ -286,22 +317,35 @@ class TableChecks:
                     rule = "the noise is not that of its level and stage"
                     self._breaches.add(name, f"{level}, {code}, stage {stage}: {rule}")
                 if not shapes.issuperset(_distinct(batch, ["stage", "table", *labels])):
-                    self._breaches.add(name, f"stage, table, {', '.join(labels)} don't belong together")
+                    self._breaches.add(
+                        name, f"stage, table, {', '.join(labels)} don't belong together"
+                    )
 
     def _has_right_columns(self) -> bool:
         return bool(pa.parquet.read_schema(self._path).equals(schema_of(self._universe.product)))
 
-    def _check_part(self, level: ReleaseLevel, groups: PublishedGroups, last: tuple[bool, int]) -> PublishedTotals:
+    def _check_part(
+        self, level: ReleaseLevel, groups: PublishedGroups, last: tuple[bool, int]
+    ) -> PublishedTotals:
         self._check_groups(level, groups, last)
         for layout, file in zip(self._universe.product.files, self._files, strict=True):
             self._check_rows(layout, file, level, groups)
-        values = groups.values if self._universe.allow_negative_counts else np.maximum(groups.values, 0)
+        values = (
+            groups.values if self._universe.allow_negative_counts else np.maximum(groups.values, 0)
+        )
         ends = np.concatenate([[0], np.cumsum(groups.family.cells[groups.shapes])])
         return groups.indices, np.diff(np.concatenate([[0], np.cumsum(values)])[ends])
 
-    def _check_groups(self, level: ReleaseLevel, groups: PublishedGroups, last: tuple[bool, int]) -> None:
+    def _check_groups(
+        self, level: ReleaseLevel, groups: PublishedGroups, last: tuple[bool, int]
+    ) -> None:
         """Check that every group is known, appears once, has the right shape and passed suppression."""
-        name, index, design, family = self._measurements_name, level.index, level.design, groups.family
+        name, index, design, family = (
+            self._measurements_name,
+            level.index,
+            level.design,
+            groups.family,
+        )
         iteration = index.iteration_of(groups.indices)
         if not (level.is_tabulated[iteration] & (groups.indices < index.size)).all():
             self._breaches.add(name, f"{level.level}: a group is not in the universe")
@@ -309,22 +353,40 @@ class TableChecks:
         if not (np.diff(order, prepend=last[0] * index.size + last[1]) > 0).all():
             self._breaches.add(name, f"{level.level}: a group appears twice or out of order")
         if (level.is_total_only[iteration] != groups.is_total_only).any():
-            self._breaches.add(name, f"{level.level}: a group was measured in a stage that it doesn't have")
+            self._breaches.add(
+                name, f"{level.level}: a group was measured in a stage that it doesn't have"
+            )
         adaptive = groups.chosen(~groups.is_total_only) if groups.is_total_only.any() else groups
         has_stage_1 = Stage.STAGE_1 in design.stages
-        if has_stage_1 and (chosen_shapes(adaptive.stage_1_totals, design.thresholds) != adaptive.shapes).any():
-            self._breaches.add(name, f"{level.level}: a group has another table than its stage-1 total chooses")
+        if (
+            has_stage_1
+            and (chosen_shapes(adaptive.stage_1_totals, design.thresholds) != adaptive.shapes).any()
+        ):
+            self._breaches.add(
+                name, f"{level.level}: a group has another table than its stage-1 total chooses"
+            )
         if design.suppression_threshold is not None:
             is_total = adaptive.shapes == family.number_of(family.total)
-            if (adaptive.matrix_of(np.flatnonzero(is_total), family.total) <= design.suppression_threshold).any():
-                self._breaches.add(name, f"{level.level}: a total is not above the suppression threshold")
+            if (
+                adaptive.matrix_of(np.flatnonzero(is_total), family.total)
+                <= design.suppression_threshold
+            ).any():
+                self._breaches.add(
+                    name, f"{level.level}: a total is not above the suppression threshold"
+                )
 
     def _check_rows(
-        self, layout: TableFileLayout, file: _TableRows, level: ReleaseLevel, groups: PublishedGroups
+        self,
+        layout: TableFileLayout,
+        file: _TableRows,
+        level: ReleaseLevel,
+        groups: PublishedGroups,
     ) -> None:
         """Check that each group has all rows of its shape, in order, with sums of its noisy numbers."""
         shapes = groups.family.shapes
-        rows_of_shape = np.array([len(shape.file_rows.get(layout.folder, ())) for shape in shapes], dtype=np.int64)
+        rows_of_shape = np.array(
+            [len(shape.file_rows.get(layout.folder, ())) for shape in shapes], dtype=np.int64
+        )
         rows = rows_of_shape[groups.shapes]
         if not rows.any():
             return
@@ -333,7 +395,9 @@ class TableChecks:
         iteration = np.repeat(level.index.iteration_of(groups.indices), rows)
         codes = self._universe.iteration_columns[level.level.iterations].codes
         keys = {
-            layout.region: self._universe.entities[level.geography].columns[0].take(pa.array(entity)),
+            layout.region: self._universe.entities[level.geography]
+            .columns[0]
+            .take(pa.array(entity)),
             layout.level: pa.scalar(level.geography.label),
             layout.group: codes.take(pa.array(iteration)),
         }
@@ -346,13 +410,17 @@ class TableChecks:
             if own and len(alike):
                 at = starts[alike][:, None] + np.arange(len(own))
                 values = groups.matrix_of(alike, shape)
-                expected[at] = line_sums(values, own, allow_negative=self._universe.allow_negative_counts)
+                expected[at] = line_sums(
+                    values, own, allow_negative=self._universe.allow_negative_counts
+                )
         first_rows = np.cumsum(rows_of_shape) - rows_of_shape
         labels = np.arange(len(table)) + np.repeat(first_rows[groups.shapes] - starts, rows)
         _, texts_of_rows = file_rows(groups.family, layout)
         texts = {name: column.take(pa.array(labels)) for name, column in texts_of_rows.items()}
         file.check_columns(table, texts, "is not that of the group's table")
-        file.add_rows(table, f"{layout.count} is not the sum of the group's noisy numbers", counts != expected)
+        file.add_rows(
+            table, f"{layout.count} is not the sum of the group's noisy numbers", counts != expected
+        )
         if not self._universe.allow_negative_counts:
             file.add_rows(table, f"{layout.count} is negative, which is not allowed", counts < 0)
 

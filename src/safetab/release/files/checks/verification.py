@@ -21,11 +21,26 @@ from safetab.foundation.new_files import SIGNATURE_FILES
 from safetab.foundation.parquet_facts import opened_parquet
 from safetab.foundation.parquet_layout import all_bytes_are_read
 from safetab.foundation.result_tables import Findings, Result
-from safetab.release.files.allowed_files import REPORT_FILE, allowed_files, measured_files, not_files, stray_paths
+from safetab.release.files.allowed_files import (
+    REPORT_FILE,
+    allowed_files,
+    measured_files,
+    not_files,
+    stray_paths,
+)
 from safetab.release.files.census_form import POPGROUPS_FILE
 from safetab.release.files.checks import signatures
-from safetab.release.files.checks.claims import check_claims, check_repeated_claims, check_text, listed_files
-from safetab.release.files.checks.output_checks import AfterStepsChecks, NumberChecks, check_manifest
+from safetab.release.files.checks.claims import (
+    check_claims,
+    check_repeated_claims,
+    check_text,
+    listed_files,
+)
+from safetab.release.files.checks.output_checks import (
+    AfterStepsChecks,
+    NumberChecks,
+    check_manifest,
+)
 from safetab.release.files.checks.recomputed_numbers import (
     SCRATCH,
     check_against_measurements,
@@ -39,12 +54,22 @@ from safetab.release.files.data_dictionary import CSV_FOLDER, CSV_FORMAT, write_
 from safetab.release.files.documents import DATAPACKAGE_FILE, PRIVACY_FILE, README_FILE
 from safetab.release.files.numbers import number_files
 from safetab.release.files.numbers.level_numbers import NumberKinds
-from safetab.release.files.numbers.number_files import NUMBERS_FOLDER, RELEASE_FOLDER, Column, numbers_file
+from safetab.release.files.numbers.number_files import (
+    NUMBERS_FOLDER,
+    RELEASE_FOLDER,
+    Column,
+    numbers_file,
+)
 from safetab.release.files.official.write_official import ORIGIN_FILE
 from safetab.release.files.release_folder import ReleaseFolder, open_release_folder
 from safetab.release.files.universe_files import universe_files
 from safetab.release.files.write_release import AFTER_STEPS_FOLDER
-from safetab.release.outputs.manifest import ADDED_LATER, LOG_FILE, MANIFEST_FILE, NOT_FOR_RELEASE_FILE
+from safetab.release.outputs.manifest import (
+    ADDED_LATER,
+    LOG_FILE,
+    MANIFEST_FILE,
+    NOT_FOR_RELEASE_FILE,
+)
 
 _OF_MEASUREMENTS = {FORMAT.encode(), b"ARROW:schema"}
 _LEFT_BY_SIGN = "was left by a `safetab sign` that was killed; signing again removes it"
@@ -69,7 +94,11 @@ class Verification(Result):
     @property
     def _title(self) -> str:
         status = "can't be opened" if self.status is None else self.status.value
-        signed = "not signed" if self.signature is None else f"signed by {self.signature.fingerprint[:19]}..."
+        signed = (
+            "not signed"
+            if self.signature is None
+            else f"signed by {self.signature.fingerprint[:19]}..."
+        )
         return f"{f'{len(self.findings)} findings' if self.findings else 'verified'}: {status}, {signed}"
 
     def __repr__(self) -> str:
@@ -122,7 +151,9 @@ def verify_release(path: Path, key: Path | None = None) -> Verification:
     return Verification(path, findings.findings, status, signature, numbers, has_measurements)
 
 
-def sign_release(path: Path, key: Path, *, not_for_release: bool = False, overwrite: bool = False) -> Signature:
+def sign_release(
+    path: Path, key: Path, *, not_for_release: bool = False, overwrite: bool = False
+) -> Signature:
     """Sign OUT, OUT/release or a release of published files, after checking it.
 
     Raises InvalidInput if it breaks a rule, is signed, is not for release, or if the key can't be used.
@@ -137,16 +168,23 @@ def sign_release(path: Path, key: Path, *, not_for_release: bool = False, overwr
     require_none(one for one in found if not (overwrite and one.where in SIGNATURE_FILES))
     folder, findings = open_release_folder(path), FindingsOf(str(path))
     if not folder.facts.status.is_for_release and not not_for_release:
-        findings.error("", f"{folder.facts.status.line} Add --not-for-release, and the signature says the same.")
+        findings.error(
+            "",
+            f"{folder.facts.status.line} Add --not-for-release, and the signature says the same.",
+        )
     if not overwrite and any((folder.path / name).exists() for name in SIGNATURE_FILES):
         findings.error("", "is signed already. Add --overwrite to sign it again.")
     stated = _json_of(folder.path / DATAPACKAGE_FILE)["safetab"]
     if not ({"status", CHECKSUMS} <= stated.keys() and (folder.path / CHECKSUMS_FILE).is_file()):
-        findings.error("", f"has no status or no {CHECKSUMS_FILE} to sign. `safetab rerelease` makes both.")
+        findings.error(
+            "", f"has no status or no {CHECKSUMS_FILE} to sign. `safetab rerelease` makes both."
+        )
     findings.require_no_errors()
     output = None if folder.path == path else path
     signatures.write_signature(folder, output, private, overwrite=overwrite)
-    signature = checked_signature(folder.path, output, private.public_key(), folder.facts.status, findings)
+    signature = checked_signature(
+        folder.path, output, private.public_key(), folder.facts.status, findings
+    )
     findings.require_no_errors()
     assert signature is not None
     return signature
@@ -160,7 +198,9 @@ def _opened(release: Path, breaches: Breaches) -> ReleaseFolder | None:
     with _unreadable_added(breaches, release.name):
         folder = open_release_folder(release, as_released=False)
         # older releases have none
-        has_checksums |= folder.format > 0 or CHECKSUMS in _json_of(release / DATAPACKAGE_FILE)["safetab"]
+        has_checksums |= (
+            folder.format > 0 or CHECKSUMS in _json_of(release / DATAPACKAGE_FILE)["safetab"]
+        )
     with _unreadable_added(breaches, release.name):
         if has_checksums:
             check_files(release)
@@ -204,15 +244,21 @@ def _check_numbers(folder: ReleaseFolder, output: Path | None, breaches: Breache
                 published = {id(level): totals for level, totals in tables.check_levels()}
             with _unreadable_added(breaches, f"the numbers of the {tabulation_pass.name} pass"):
                 check_against_measurements(folder, output, tabulation_pass, breaches)
-            if options.change_numbers and (output / AFTER_STEPS_FOLDER).is_dir():  # older outputs lack it
+            if (
+                options.change_numbers and (output / AFTER_STEPS_FOLDER).is_dir()
+            ):  # older outputs lack it
                 with _unreadable_added(breaches, AFTER_STEPS_FOLDER):
-                    after_steps = AfterStepsChecks(output, universe.product, tabulation_pass, breaches)
+                    after_steps = AfterStepsChecks(
+                        output, universe.product, tabulation_pass, breaches
+                    )
         for level in universe.levels_of(tabulation_pass):
             name = f"{RELEASE_FOLDER}/{numbers_file(level.design, folder.format)}"
             with _unreadable_added(breaches, name):
                 if folder.facts.origin is None:
                     of_level = (level, published.get(id(level)), folder.format)
-                    NumberChecks(folder.path, universe, options, breaches, after_steps, *of_level).check()
+                    NumberChecks(
+                        folder.path, universe, options, breaches, after_steps, *of_level
+                    ).check()
                 numbers += check_against_plan(folder, level, kinds, name, breaches)
         if after_steps is not None:
             with _unreadable_added(breaches, AFTER_STEPS_FOLDER):
@@ -245,7 +291,9 @@ def _check_documents(folder: ReleaseFolder, output: Path | None, breaches: Breac
         with _unreadable_added(breaches, name):
             check_claims(name, folder, document, breaches)
             said = document.get("status_sentence")
-            if status_of_json(document) is not folder.facts.status or (said and not _fits(said, folder.facts.status)):
+            if status_of_json(document) is not folder.facts.status or (
+                said and not _fits(said, folder.facts.status)
+            ):
                 breaches.add(name, f"does not say what {DATAPACKAGE_FILE} says of the status")
     has_words = "status" in package["safetab"]  # the oldest have other words
     for name, path in texts.items():
@@ -257,7 +305,9 @@ def _check_documents(folder: ReleaseFolder, output: Path | None, breaches: Breac
 
 def _says_status(path: Path, status: OutputStatus, *, has_words: bool) -> bool:
     """Whether a text or a page says the status first, in words that say whether it may be released."""
-    words = " ".join(re.sub("<[^>]+>", " ", path.read_text(encoding="utf-8", errors="replace")).split())
+    words = " ".join(
+        re.sub("<[^>]+>", " ", path.read_text(encoding="utf-8", errors="replace")).split()
+    )
     if not has_words:
         return not (status.is_for_release and "not for release" in words.lower())
     before, _, after = words.partition(f"Status: {status.value}. ")
@@ -268,20 +318,31 @@ def _fits(words: str, status: OutputStatus) -> bool:
     return ("Not for release" in words) is not status.is_for_release
 
 
-def _check_tables_listed(folder: ReleaseFolder, package: Mapping[str, Any], breaches: Breaches) -> None:
+def _check_tables_listed(
+    folder: ReleaseFolder, package: Mapping[str, Any], breaches: Breaches
+) -> None:
     """Check that the release has the tables that it lists and that every level must have, and true CSV files."""
     release, universe = folder.path, folder.universe
     listed = listed_files(package)
     if folder.facts.origin is None:
-        listed |= {numbers_file(one.design, folder.format) for one in universe.levels if one.is_tabulated.any()}
+        listed |= {
+            numbers_file(one.design, folder.format)
+            for one in universe.levels
+            if one.is_tabulated.any()
+        }
     files = {path.relative_to(release).as_posix() for path in release.rglob("*") if path.is_file()}
     for name in sorted(listed - files):
         if name.startswith("/") or ".." in PurePosixPath(name).parts:
-            breaches.add(f"{RELEASE_FOLDER}/{DATAPACKAGE_FILE}", f"lists a file outside the release, {name}")
+            breaches.add(
+                f"{RELEASE_FOLDER}/{DATAPACKAGE_FILE}", f"lists a file outside the release, {name}"
+            )
         else:
             breaches.add(f"{RELEASE_FOLDER}/{name}", "is missing")
     columns = {name: of_file for name, (_, of_file) in universe_files(universe).items()}
-    of_numbers = (*number_files.number_columns(universe.product, universe.census), *folder.facts.more_columns)
+    of_numbers = (
+        *number_files.number_columns(universe.product, universe.census),
+        *folder.facts.more_columns,
+    )
     for path in sorted(release.rglob("*.parquet")):
         name = path.relative_to(release).as_posix()
         if name not in listed:
@@ -289,21 +350,32 @@ def _check_tables_listed(folder: ReleaseFolder, package: Mapping[str, Any], brea
         _check_schema(path, f"{RELEASE_FOLDER}/{name}", columns.get(name, of_numbers), breaches)
     has_csv = folder.facts.options.csv or (release / CSV_FOLDER).exists()
     if has_csv and package["safetab"].get("csv_format") != CSV_FORMAT:
-        breaches.add(f"{RELEASE_FOLDER}/{CSV_FOLDER}", f"was not checked: its form is not csv_format {CSV_FORMAT}")
+        breaches.add(
+            f"{RELEASE_FOLDER}/{CSV_FOLDER}",
+            f"was not checked: its form is not csv_format {CSV_FORMAT}",
+        )
     elif has_csv:
         with scratch_folder(SCRATCH) as again:
             names = write_csv_tables(release, universe, again, folder.format)
             _, differ, missing = filecmp.cmpfiles(release / CSV_FOLDER, again, names, shallow=False)
-        beside = {path.relative_to(release / CSV_FOLDER).as_posix() for path in (release / CSV_FOLDER).rglob("*.csv")}
+        beside = {
+            path.relative_to(release / CSV_FOLDER).as_posix()
+            for path in (release / CSV_FOLDER).rglob("*.csv")
+        }
         for name in sorted({*differ, *missing, *beside - names.keys()}):
-            breaches.add(f"{RELEASE_FOLDER}/{CSV_FOLDER}/{name}", "does not have the rows of the Parquet files")
+            breaches.add(
+                f"{RELEASE_FOLDER}/{CSV_FOLDER}/{name}",
+                "does not have the rows of the Parquet files",
+            )
 
 
 def _check_schema(path: Path, name: str, columns: Iterable[Column], breaches: Breaches) -> None:
     """Check that a Parquet file has exactly the columns that are written, and no metadata beside them."""
     with _unreadable_added(breaches, name), opened_parquet(path) as file:
         found, more = file.schema_arrow, file.metadata.metadata
-        expected = [column for column in columns if not column.may_be_absent or column.name in found.names]
+        expected = [
+            column for column in columns if not column.may_be_absent or column.name in found.names
+        ]
         if more or not found.equals(number_files.schema_of_columns(expected)):
             breaches.add(name, "has other columns, or other metadata, than a release")
         _check_all_is_read(path, name, breaches)
@@ -318,8 +390,13 @@ def _check_all_is_read(path: Path, name: str, breaches: Breaches) -> None:
 def _check_files(folder: ReleaseFolder, output: Path | None, breaches: Breaches) -> None:
     """Check that every file may be there, and that every file is there that must be."""
     facts, universe, inside = folder.facts, folder.universe, f"{RELEASE_FOLDER}/"
-    is_released, oldest = facts.status.is_for_release, {f"{inside}{README_FILE}", *measured_files(universe)}
-    of_output = allowed_files(universe, facts.options, for_release=is_released, of_format=folder.format)
+    is_released, oldest = (
+        facts.status.is_for_release,
+        {f"{inside}{README_FILE}", *measured_files(universe)},
+    )
+    of_output = allowed_files(
+        universe, facts.options, for_release=is_released, of_format=folder.format
+    )
     place, prefix = (folder.path, inside) if output is None else (output, "")
     allowed = frozenset(name.removeprefix(prefix) for name in of_output if name.startswith(prefix))
     if facts.origin is not None:
@@ -327,11 +404,16 @@ def _check_files(folder: ReleaseFolder, output: Path | None, breaches: Breaches)
         allowed = allowed - {REPORT_FILE} | {POPGROUPS_FILE, ORIGIN_FILE, *mark}
     for name in stray_paths(place, allowed):
         is_of_signing = f"/{name}".rpartition("/.SIGNATURE.")[1] != ""
-        breaches.add(f"{prefix}{name}", _LEFT_BY_SIGN if is_of_signing else "is not among the files that may leave")
+        breaches.add(
+            f"{prefix}{name}",
+            _LEFT_BY_SIGN if is_of_signing else "is not among the files that may leave",
+        )
     has_all = folder.format > 0 or CHECKSUMS in _json_of(folder.path / DATAPACKAGE_FILE)["safetab"]
     perhaps = (f"{inside}{NUMBERS_FOLDER}/", f"{inside}{CSV_FOLDER}/", *ADDED_LATER)
     for name in sorted(allowed):
-        is_needed = not f"{prefix}{name}".startswith(perhaps) if has_all else f"{prefix}{name}" in oldest
+        is_needed = (
+            not f"{prefix}{name}".startswith(perhaps) if has_all else f"{prefix}{name}" in oldest
+        )
         if is_needed and not (place / name).is_file():
             breaches.add(f"{prefix}{name}", "is missing")
 

@@ -69,14 +69,18 @@ class SelectionAwareIntervals:
             published = self._share_from(self._threshold + 1, sizes)
             return published - self._share_from(totals + 1, sizes) > self._each_side * published
 
-        return _boundary(is_inside, outside=np.maximum(totals, 0) + self._reach, inside=np.zeros_like(totals))
+        return _boundary(
+            is_inside, outside=np.maximum(totals, 0) + self._reach, inside=np.zeros_like(totals)
+        )
 
     def _share_from(self, at_least: Integers | int, size: Integers) -> NDArray[np.float64]:
         """P[size + X >= at_least]."""
         return self._tails.at_least(np.asarray(at_least - size))
 
 
-def _boundary(is_inside: Callable[[Integers], Truths], outside: Integers, inside: Integers) -> Integers:
+def _boundary(
+    is_inside: Callable[[Integers], Truths], outside: Integers, inside: Integers
+) -> Integers:
     """For each total, the size inside that is next to one outside, by bisection."""
     while bool((is_open := np.abs(inside - outside) > 1).any()):
         middle = (outside + inside) // 2
@@ -90,7 +94,11 @@ selection_aware_intervals = lru_cache(maxsize=256)(SelectionAwareIntervals)
 
 
 def intervals_of(
-    universe: Universe, confidence: Fraction, totals: Integers, measured_at: NDArray[np.integer], is_selected: Truths
+    universe: Universe,
+    confidence: Fraction,
+    totals: Integers,
+    measured_at: NDArray[np.integer],
+    is_selected: Truths,
 ) -> tuple[Integers, Integers]:
     """Both ends of each total's selection-aware interval, by noise and threshold of the level that measured it.
 
@@ -142,7 +150,9 @@ class Numbers(Columns):
 class NumbersOfLevel:
     """Makes the numbers of one level's groups."""
 
-    def __init__(self, universe: Universe, level: ReleaseLevel, kinds: NumberKinds, options: ReleaseOptions) -> None:
+    def __init__(
+        self, universe: Universe, level: ReleaseLevel, kinds: NumberKinds, options: ReleaseOptions
+    ) -> None:
         self._universe = universe
         self._kinds = kinds
         self._options = options
@@ -150,10 +160,14 @@ class NumbersOfLevel:
 
     def of(self, groups: PublishedGroups) -> Numbers:
         """The rows of whole entities."""
-        rows = np.array([len(shape.lines) for shape in groups.family.shapes], dtype=np.int64)[groups.shapes]
+        rows = np.array([len(shape.lines) for shape in groups.family.shapes], dtype=np.int64)[
+            groups.shapes
+        ]
         ends, starts = np.cumsum(rows), groups.starts
         begins, size = ends - rows, int(rows.sum())
-        first_kinds = self._kinds.first_of_groups(groups.measured_at, groups.is_total_only, groups.shapes)
+        first_kinds = self._kinds.first_of_groups(
+            groups.measured_at, groups.is_total_only, groups.shapes
+        )
         kinds = np.repeat(first_kinds - begins, rows) + np.arange(size)  # a group's are neighbours
         first_cells = np.repeat(starts, rows) + self._kinds.first_cells[kinds]
         end_cells = first_cells + self._kinds.draws[kinds]
@@ -238,21 +252,35 @@ class NumberKinds:
         self._first = np.full((len(universe.levels), 2, most_shapes), -1, dtype=np.int64)
         for number, level in enumerate(universe.levels):
             family = level.design.family
-            shapes_of = {Stage.STAGE_1: (), Stage.TOTAL_ONLY: (family.total,), Stage.STAGE_2: family.shapes}
+            shapes_of = {
+                Stage.STAGE_1: (),
+                Stage.TOTAL_ONLY: (family.total,),
+                Stage.STAGE_2: family.shapes,
+            }
             for stage, measured in level.design.stages.items():
                 for shape in shapes_of[stage]:
-                    self._first[number, int(stage is Stage.TOTAL_ONLY), family.number_of(shape)] = len(self.kinds)
-                    self.kinds += [_NumberKind(number, stage, shape, line, measured.noise) for line in shape.lines]
+                    self._first[number, int(stage is Stage.TOTAL_ONLY), family.number_of(shape)] = (
+                        len(self.kinds)
+                    )
+                    self.kinds += [
+                        _NumberKind(number, stage, shape, line, measured.noise)
+                        for line in shape.lines
+                    ]
         lines = [kind.line for kind in self.kinds]
         # where the cells that a line sums begin among those of its group, and how many there are
         self.first_cells = np.array([line.first_cell for line in lines], dtype=np.int64)
         self.draws = np.array([line.cells for line in lines], dtype=np.int8)
         # a number below 256 for each set of labels, the same in every shape
         known: dict[tuple[object, ...], int] = {}
-        self.meanings = np.array([known.setdefault(line.labels, len(known)) for line in lines], dtype=np.int64)
+        self.meanings = np.array(
+            [known.setdefault(line.labels, len(known)) for line in lines], dtype=np.int64
+        )
         # whether they are totals of groups with another noisy total, which chose their table
         has_stage_1 = [Stage.STAGE_1 in level.design.stages for level in universe.levels]
-        chosen = [kind.line.is_total and kind.stage is Stage.STAGE_2 and has_stage_1[kind.level] for kind in self.kinds]
+        chosen = [
+            kind.line.is_total and kind.stage is Stage.STAGE_2 and has_stage_1[kind.level]
+            for kind in self.kinds
+        ]
         self.have_stage_1 = np.array(chosen, dtype=np.bool_)
 
     def first_of_groups(
@@ -264,7 +292,9 @@ class NumberKinds:
             raise KeyError("a table that its level does not measure")
         return first
 
-    def firsts(self, levels: NDArray[np.integer], is_total_only: Truths, shapes: NDArray[np.integer] | int) -> Integers:
+    def firsts(
+        self, levels: NDArray[np.integer], is_total_only: Truths, shapes: NDArray[np.integer] | int
+    ) -> Integers:
         """The same, and -1 for a table that its level does not measure."""
         first: Integers = self._first[levels, is_total_only.astype(np.intp), shapes]
         return first
@@ -272,7 +302,9 @@ class NumberKinds:
     @cached_property
     def variances(self) -> NDArray[np.float64]:
         """The variance of the noise in each kind of number."""
-        return np.array([variance_of(kind.noise, kind.line.cells) for kind in self.kinds], dtype=np.float64)
+        return np.array(
+            [variance_of(kind.noise, kind.line.cells) for kind in self.kinds], dtype=np.float64
+        )
 
     @cached_property
     def margins(self) -> Integers:

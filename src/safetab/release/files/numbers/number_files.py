@@ -145,14 +145,20 @@ def _tables_of_every_group(product: Product) -> str:
     """One table of each family has a group's total."""
     of_families = []
     for family in product.families:
-        ids = list(dict.fromkeys(line.table_id for shape in family.shapes for line in shape.lines if line.is_total))
+        ids = list(
+            dict.fromkeys(
+                line.table_id for shape in family.shapes for line in shape.lines if line.is_total
+            )
+        )
         of_families.append(ids[0] if len(ids) == 1 else f"one of {', '.join(ids)}")
     return " and ".join(of_families)
 
 
 def schema_of_columns(columns: Sequence[Column]) -> pa.Schema:
     """The Arrow schema of these columns; one that is not required may be null."""
-    return pa.schema([pa.field(column.name, column.type, nullable=not column.is_required) for column in columns])
+    return pa.schema(
+        [pa.field(column.name, column.type, nullable=not column.is_required) for column in columns]
+    )
 
 
 @cache
@@ -197,8 +203,12 @@ class NumberColumns:
             "unclamped_margin_of_error": _masked(margins, is_withheld),
             "variance": pa.array(self._kinds.variances[kinds]),
             "noise_draws": pa.array(self._kinds.draws[kinds]),
-            "stage_1_total": _masked(numbers.stage_1_totals, is_withheld | ~self._kinds.have_stage_1[kinds]),
-            "status": texts(STATUSES, np.where(is_withheld, np.int8(2), numbers.donors != NO_DONOR)),
+            "stage_1_total": _masked(
+                numbers.stage_1_totals, is_withheld | ~self._kinds.have_stage_1[kinds]
+            ),
+            "status": texts(
+                STATUSES, np.where(is_withheld, np.int8(2), numbers.donors != NO_DONOR)
+            ),
             "rule": texts([rule.value for rule in RULES], np.maximum(numbers.rules, NO_RULE)),
         }
 
@@ -206,22 +216,31 @@ class NumberColumns:
         """The columns that name the area and the group of each number."""
         index, iterations = self._level.index, self._iterations
         entity, iteration = index.entity_of(numbers.indices), index.iteration_of(numbers.indices)
-        of_entities, of_iterations = TextsAt(entity, len(self._entities)), TextsAt(iteration, len(iterations.codes))
+        of_entities, of_iterations = (
+            TextsAt(entity, len(self._entities)),
+            TextsAt(iteration, len(iterations.codes)),
+        )
         region_ids, names = self._entities.columns
         return {
             "region_id": of_entities.of(region_ids),
             "region_name": of_entities.of(names),
             "iteration_code": of_iterations.of(iterations.codes),
             "iteration_name": of_iterations.of(iterations.names),
-            "iteration_kind": texts(iterations.kinds.dictionary, iterations.kinds.indices.to_numpy()[iteration]),
-            "iteration_level": texts([self._level.level.iterations.name], np.zeros(len(numbers), dtype=np.int32)),
+            "iteration_kind": texts(
+                iterations.kinds.dictionary, iterations.kinds.indices.to_numpy()[iteration]
+            ),
+            "iteration_level": texts(
+                [self._level.level.iterations.name], np.zeros(len(numbers), dtype=np.int32)
+            ),
         } | self._donor_columns(numbers)
 
     def _donor_columns(self, numbers: Numbers) -> dict[str, pa.Array]:
         """The columns that name the donor of a copied group."""
         is_copied = numbers.donors != NO_DONOR
         if not is_copied.any():
-            none = pa.DictionaryArray.from_arrays(pa.nulls(len(numbers), pa.int32()), pa.array([], TEXT))
+            none = pa.DictionaryArray.from_arrays(
+                pa.nulls(len(numbers), pa.int32()), pa.array([], TEXT)
+            )
             return {"donor_geography_level": none, "donor_region_id": none}
         levels = self._universe.levels
         level_of_kind = np.array([kind.level for kind in self._kinds.kinds], dtype=np.int64)
@@ -234,7 +253,9 @@ class NumberColumns:
             donor[rows] = len(ids) + position
             ids += [levels[level].geography.kind.ids.text(entity) for entity in distinct.tolist()]
         return {
-            "donor_geography_level": texts([level.geography.label for level in levels], measured_at),
+            "donor_geography_level": texts(
+                [level.geography.label for level in levels], measured_at
+            ),
             "donor_region_id": texts(ids, donor),
         }
 
@@ -251,7 +272,9 @@ def _of_rows(column: pa.Array, kinds: NDArray[np.intp]) -> pa.Array:
 
 
 @lru_cache(maxsize=4)
-def _columns_of_kinds(product: Product, kinds: NumberKinds, schema: pa.Schema) -> dict[str, pa.Array]:
+def _columns_of_kinds(
+    product: Product, kinds: NumberKinds, schema: pa.Schema
+) -> dict[str, pa.Array]:
     """The columns that a number's kind decides, with a row for each kind. Texts are dictionaries."""
     lines = [kind.line for kind in kinds.kinds]
     labels = zip(*(line.labels for line in lines), strict=True)
@@ -265,8 +288,13 @@ def _columns_of_kinds(product: Product, kinds: NumberKinds, schema: pa.Schema) -
     }
     for label, of_lines in zip(product.label_columns, labels, strict=False):
         values[label.name] = of_lines
-    columns = {name: pa.array(of_column, schema.field(name).type) for name, of_column in values.items()}
-    return {name: column.dictionary_encode() if column.type == TEXT else column for name, column in columns.items()}
+    columns = {
+        name: pa.array(of_column, schema.field(name).type) for name, of_column in values.items()
+    }
+    return {
+        name: column.dictionary_encode() if column.type == TEXT else column
+        for name, column in columns.items()
+    }
 
 
 INTERVAL = ("interval_low", "interval_high")
@@ -290,14 +318,18 @@ def with_intervals(table: pa.Table) -> pa.Table:
 RELEASE_FOLDER = "release"
 NUMBERS_FOLDER = "numbers"
 SEARCHED_COLUMNS = ["region_id", "iteration_code"]  # readers skip row groups by these
-_ROWS_AT_ONCE = 1 << 12  # whose texts the writer looks through for their least and greatest: the file is the same
+_ROWS_AT_ONCE = (
+    1 << 12
+)  # whose texts the writer looks through for their least and greatest: the file is the same
 
 
 def numbers_file(design: LevelDesign, of_format: int = OUTPUT_FORMAT) -> str:
     """The path of a level's numbers inside a release. The folder's name gives the geography level."""
     level, family = design.level, design.family
     is_named = of_format > 0 or not family.is_unnamed_in_format_0
-    between = "+" if "-" in level.iterations.name else "-"  # so that two pairs of names never spell one file
+    between = (
+        "+" if "-" in level.iterations.name else "-"
+    )  # so that two pairs of names never spell one file
     name = level.iterations.name.lower() + (f"{between}{family.file_word}" if is_named else "")
     return f"{NUMBERS_FOLDER}/geography_level={level.geography.label}/{name}.parquet"
 
@@ -317,7 +349,9 @@ class NumberFile:
     ) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         how = {"write_statistics": SEARCHED_COLUMNS, "write_batch_size": _ROWS_AT_ONCE}
-        self._writer = pq.ParquetWriter(path, columns.schema, compression="zstd", store_schema=False, **how)
+        self._writer = pq.ParquetWriter(
+            path, columns.schema, compression="zstd", store_schema=False, **how
+        )
         self._columns = columns
         self._rows_of_a_group = rows_of_a_group
         self._waiting: list[Numbers] = []

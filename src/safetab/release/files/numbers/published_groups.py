@@ -84,14 +84,19 @@ def no_groups(family: TableFamily) -> PublishedGroups:
     """Groups of a family, of which there are 0."""
     none = np.empty(0, dtype=np.int64)
     is_total_only = none.astype(np.bool_)
-    return PublishedGroups(family, none, none.astype(np.int8), is_total_only, none, none.astype(np.int16), none, none)
+    return PublishedGroups(
+        family, none, none.astype(np.int8), is_total_only, none, none.astype(np.int16), none, none
+    )
 
 
 def joined(parts: Sequence[PublishedGroups]) -> PublishedGroups:
     """The groups of all parts, one part after the other."""
     if len(parts) == 1:
         return parts[0]
-    arrays = {name: np.concatenate([getattr(part, name) for part in parts]) for name in (*_BY_GROUP, "values")}
+    arrays = {
+        name: np.concatenate([getattr(part, name) for part in parts])
+        for name in (*_BY_GROUP, "values")
+    }
     return PublishedGroups(family=parts[0].family, **arrays)
 
 
@@ -129,7 +134,9 @@ def groups_by_level(
     levels = _level_numbers(universe)
     with pa.parquet.ParquetFile(path, read_dictionary=list(_TEXTS)) as file:
         waiting: pa.Table | None = None  # the rows of an entity, of which more may follow
-        for batch in file.iter_batches(_ROWS_AT_ONCE, _row_groups(file, stages), columns=list(_COLUMNS)):
+        for batch in file.iter_batches(
+            _ROWS_AT_ONCE, _row_groups(file, stages), columns=list(_COLUMNS)
+        ):
             table = pa.Table.from_batches([batch])
             is_wanted = np.isin(table["stage"].to_numpy(), [int(stage) for stage in stages])
             if not is_wanted.all():
@@ -149,17 +156,25 @@ def groups_by_level(
 def _row_groups(file: pa.parquet.ParquetFile, stages: frozenset[Stage]) -> list[int]:
     """The row groups with rows of these stages. Total-only groups are in few."""
     wanted = [int(stage) for stage in stages]
-    found = (file.read_row_group(number, ["stage"])["stage"] for number in range(file.num_row_groups))
-    return [number for number, column in enumerate(found) if np.isin(column.to_numpy(), wanted).any()]
+    found = (
+        file.read_row_group(number, ["stage"])["stage"] for number in range(file.num_row_groups)
+    )
+    return [
+        number for number, column in enumerate(found) if np.isin(column.to_numpy(), wanted).any()
+    ]
 
 
 def _level_numbers(universe: Universe) -> Integers:
     """The numbers of levels, by geography level, table family and iteration; -1 for one that no list has."""
     families = universe.product.families
-    numbers = np.full((len(universe.number_of_label), len(families), len(universe.number_of_code) + 1), -1)
+    numbers = np.full(
+        (len(universe.number_of_label), len(families), len(universe.number_of_code) + 1), -1
+    )
     for number, level in enumerate(universe.levels):
         codes = [universe.number_of_code[iteration.code] for iteration in level.iterations]
-        numbers[universe.number_of_label[level.geography.label], families.index(level.family), codes] = number
+        numbers[
+            universe.number_of_label[level.geography.label], families.index(level.family), codes
+        ] = number
     return numbers
 
 
@@ -172,7 +187,10 @@ class _Rows:
         product = universe.product
         texts = {name: table[name].combine_chunks() for name in _TEXTS}
         place = {name: column.indices.to_numpy() for name, column in texts.items()}
-        family_of = {label: product.families.index(family) for label, family in product.family_of_label.items()}
+        family_of = {
+            label: product.families.index(family)
+            for label, family in product.family_of_label.items()
+        }
         families = _looked_up(texts["table"], family_of)
         keys = [place[name] for name in ("geography_level", "region_id", "iteration_code")]
         if product.has_several_families:
@@ -206,7 +224,9 @@ class _Rows:
         level, stage = self._universe.levels[number], self._stages[at]
         has_stage_1 = stage == int(Stage.STAGE_1)
         listed = self._universe.entities[level.geography].columns[0]
-        entities = pc.index_in(self._regions, listed).fill_null(len(listed))  # those of another level are not used
+        entities = pc.index_in(self._regions, listed).fill_null(
+            len(listed)
+        )  # those of another level are not used
         entity = entities.to_numpy()[self._place["region_id"][at]].astype(np.int64)
         iteration = level.positions_of(self._code_texts)[self._place["iteration_code"][at]]
         return PublishedGroups(

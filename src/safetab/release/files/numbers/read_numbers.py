@@ -24,7 +24,13 @@ from safetab.model.census.census import PopulationGroupLevel
 from safetab.model.products.product import TOTAL_LINE, Product, TableFamily
 from safetab.release.files.checksums import damage_as_invalid_input
 from safetab.release.files.numbers.level_numbers import RULES
-from safetab.release.files.numbers.number_files import INTERVAL, LEAST_MARGIN, STATUSES, number_schema, with_intervals
+from safetab.release.files.numbers.number_files import (
+    INTERVAL,
+    LEAST_MARGIN,
+    STATUSES,
+    number_schema,
+    with_intervals,
+)
 from safetab.release.files.numbers.published_groups import NO_DONOR
 from safetab.release.files.release_universe import ReleaseLevel, Universe
 
@@ -64,10 +70,14 @@ class NumbersReader:
         types = number_schema(universe.product, universe.census)
         footer = pq.read_metadata(path)  # a file of an earlier version lacks columns of today
         self._names = frozenset(footer.schema.to_arrow_schema().names)
-        texts = [field.name for field in types if field.type == pa.string() and field.name in self._names]
+        texts = [
+            field.name for field in types if field.type == pa.string() and field.name in self._names
+        ]
         self._file = pq.ParquetFile(path, metadata=footer, read_dictionary=texts)
 
-    def batches(self, columns: Sequence[str] | None, regions: Sequence[str] | None = None) -> Iterator[NumberBatch]:
+    def batches(
+        self, columns: Sequence[str] | None, regions: Sequence[str] | None = None
+    ) -> Iterator[NumberBatch]:
         """Batches of these columns, or of all, in the order of the file; none is empty.
 
         If there are `regions`, row groups that have none of them are left out. Texts that are in no list are refused.
@@ -77,7 +87,9 @@ class NumbersReader:
             if len(batch):
                 yield batch
 
-    def whole_groups(self, columns: Sequence[str] | None, *, strict: bool = True) -> Iterator[NumberBatch]:
+    def whole_groups(
+        self, columns: Sequence[str] | None, *, strict: bool = True
+    ) -> Iterator[NumberBatch]:
         """Batches that each begin with a group's total. A group in two row groups comes alone.
 
         The columns, if there are any, include `table_id` and `line`. A strict batch refuses texts that are in no list;
@@ -108,7 +120,11 @@ class NumbersReader:
             return list(numbers)
         least, greatest = min(regions), max(regions)
         ranges = enumerate(self._ranges)
-        return [number for number, ends in ranges if ends is None or (ends[0] <= greatest and ends[1] >= least)]
+        return [
+            number
+            for number, ends in ranges
+            if ends is None or (ends[0] <= greatest and ends[1] >= least)
+        ]
 
     def batch(self, row_group: int, columns: Sequence[str] | None, *, strict: bool) -> NumberBatch:
         """One row group, with these columns or all.
@@ -128,7 +144,10 @@ class NumbersReader:
 
         A row group without this fact, which has None, may hold any region.
         """
-        return [text_range(self._file, number, "region_id") for number in range(self._file.num_row_groups)]
+        return [
+            text_range(self._file, number, "region_id")
+            for number in range(self._file.num_row_groups)
+        ]
 
 
 class NumberBatch:
@@ -137,7 +156,9 @@ class NumberBatch:
     Columns raise ValueError (or an Arrow exception) if a strict batch has a text that no list has.
     """
 
-    def __init__(self, table: pa.Table, universe: Universe, level: ReleaseLevel, *, strict: bool = True) -> None:
+    def __init__(
+        self, table: pa.Table, universe: Universe, level: ReleaseLevel, *, strict: bool = True
+    ) -> None:
         self.table = table
         self.universe = universe
         self.level = level
@@ -201,10 +222,16 @@ class NumberBatch:
         A dictionary may have texts that no row has: these are never refused.
         """
         texts = self.texts(column)
-        if not texts.null_count and len(number_of_text) and bool((number_of_text == number_of_text[0]).all()):
+        if (
+            not texts.null_count
+            and len(number_of_text)
+            and bool((number_of_text == number_of_text[0]).all())
+        ):
             numbers = np.full(len(texts), number_of_text[0])
         else:
-            indices = texts.indices.fill_null(len(number_of_text)) if texts.null_count else texts.indices
+            indices = (
+                texts.indices.fill_null(len(number_of_text)) if texts.null_count else texts.indices
+            )
             numbers = np.asarray(np.append(number_of_text, UNKNOWN)[indices.to_numpy()])
         if self._strict:
             is_wrong = numbers == UNKNOWN
@@ -229,7 +256,9 @@ class NumberBatch:
     @cached_property
     def iteration(self) -> Integers:
         """Positions in the level's iterations."""
-        return self._listed("iteration_code", self.universe.iteration_columns[self.level.level.iterations].codes)
+        return self._listed(
+            "iteration_code", self.universe.iteration_columns[self.level.level.iterations].codes
+        )
 
     @cached_property
     def shape(self) -> Integers:
@@ -260,8 +289,12 @@ class NumberBatch:
     def is_total(self) -> Truths:
         """Whether the row is a group's total, which every group has in its first row."""
         product = self.universe.product
-        is_total_table = np.array([table_id in product.total_table_ids for table_id in product.table_ids] + [False])
-        return np.asarray(is_total_table[self.table_id] & (np.asarray(self.table["line"]) == TOTAL_LINE))
+        is_total_table = np.array(
+            [table_id in product.total_table_ids for table_id in product.table_ids] + [False]
+        )
+        return np.asarray(
+            is_total_table[self.table_id] & (np.asarray(self.table["line"]) == TOTAL_LINE)
+        )
 
     def line_positions(self, shape: Integers | int, rows: Rows = _ALL) -> Integers:
         """For each of the rows its position among the lines of its shape.
@@ -291,8 +324,13 @@ class NumberBatch:
     def measured_at(self) -> Integers:
         """The number of the level whose noise each number has, the donor's if it is a copy, or -1."""
         numbers, own = self.universe.number_of_level, self.level
-        levels = [PopulationGroupLevel(area, own.level.iterations) for area in self.universe.census.area_levels]
-        found = [numbers.get((own.family, one), -1) for one in (*levels, own.level)]  # the last is that of NO_DONOR
+        levels = [
+            PopulationGroupLevel(area, own.level.iterations)
+            for area in self.universe.census.area_levels
+        ]
+        found = [
+            numbers.get((own.family, one), -1) for one in (*levels, own.level)
+        ]  # the last is that of NO_DONOR
         return np.array(found, dtype=np.int64)[self.donor_level]
 
     @cached_property
@@ -311,9 +349,14 @@ class NumberBatch:
         donors = np.full(len(texts), NO_DONOR, dtype=np.int64)
         copied = np.flatnonzero(self.has("donor_region_id") & (self.donor_level != NO_DONOR))
         places = texts.indices.take(pa.array(copied)).to_numpy()
-        distinct, pair = np.unique(places * len(levels) + self.donor_level[copied], return_inverse=True)
+        distinct, pair = np.unique(
+            places * len(levels) + self.donor_level[copied], return_inverse=True
+        )
         ids = texts.dictionary.to_pylist()
-        numbers = [levels[one % len(levels)].kind.ids.number(ids[one // len(levels)]) for one in distinct.tolist()]
+        numbers = [
+            levels[one % len(levels)].kind.ids.number(ids[one // len(levels)])
+            for one in distinct.tolist()
+        ]
         donors[copied] = np.array(numbers, dtype=np.int64)[pair]
         return donors
 
@@ -328,7 +371,11 @@ def _position_of_line(product: Product, family: TableFamily) -> Integers:
     """By shape, table id and line number; the last of the first two are for UNKNOWN."""
     number_of_table_id = _number_of_table_id(product)
     last = max(line.number for shape in family.shapes for line in shape.lines)
-    sizes = (len(family.shapes) + 1, len(number_of_table_id) + 1, last + 2)  # neither 0 nor the last is a line
+    sizes = (
+        len(family.shapes) + 1,
+        len(number_of_table_id) + 1,
+        last + 2,
+    )  # neither 0 nor the last is a line
     positions = np.full(sizes, UNKNOWN, dtype=np.int64)
     for number, shape in enumerate(family.shapes):
         for position, line in enumerate(shape.lines):

@@ -20,7 +20,14 @@ from safetab.model.census.areas import Areas
 from safetab.model.census.groups import PublicLists
 from safetab.model.config.run_config import RunConfig
 from safetab.model.products.product import Line, Shape, TableFamily
-from safetab.model.us.official_tables import CODES, LEVELS, Cell, OfficialTable, OfficialTables, distinct
+from safetab.model.us.official_tables import (
+    CODES,
+    LEVELS,
+    Cell,
+    OfficialTable,
+    OfficialTables,
+    distinct,
+)
 from safetab.model.us.us_census import MAJOR, STATE, US
 from safetab.release.files import release_universe
 from safetab.release.files.release_universe import Universe
@@ -58,7 +65,12 @@ class FamilyTables:
     """The tables of one family, and what is wrong with them: sentences with numbers of groups."""
 
     def __init__(
-        self, family: TableFamily, tables: Mapping[str, OfficialTable], total_only: Truths, *, is_complete: bool
+        self,
+        family: TableFamily,
+        tables: Mapping[str, OfficialTable],
+        total_only: Truths,
+        *,
+        is_complete: bool,
     ) -> None:
         """`total_only` says for each code whether its groups get only a total.
 
@@ -78,27 +90,37 @@ class FamilyTables:
 
     def _at(self, geography: AreaLevel) -> Iterator[OfficialGroups]:
         level = LEVELS.index(geography)
-        tables = {table_id: table.take(table.level == level) for table_id, table in self._tables.items()}
+        tables = {
+            table_id: table.take(table.level == level) for table_id, table in self._tables.items()
+        }
         keys = {table_id: table.entity * CODES + table.code for table_id, table in tables.items()}
         every = distinct(np.concatenate([_NOTHING, *keys.values()]))
         shapes, is_known = self._shapes(every, keys)
         for number, shape in enumerate(self._family.shapes):
             for known in (True, False):
                 own = every[(shapes == number) & (is_known == known)]
-                counts, cells = _numbers(own, shape.lines if known else shape.lines[:1], tables, keys)
-                groups = OfficialGroups(self._family, geography, shape, known, own // CODES, own % CODES, counts, cells)
+                counts, cells = _numbers(
+                    own, shape.lines if known else shape.lines[:1], tables, keys
+                )
+                groups = OfficialGroups(
+                    self._family, geography, shape, known, own // CODES, own % CODES, counts, cells
+                )
                 yield self._checked(groups)
 
     def _shapes(self, every: Integers, keys: Mapping[str, Integers]) -> tuple[Integers, Truths]:
         """The number of each group's shape, and whether it is known: several shapes may fill a table."""
         shapes, times = np.full(len(every), -1), np.zeros(len(every), dtype=np.int64)
         shapes_of_family = enumerate(self._family.shapes)
-        telling = {n: shape.table_id for n, shape in shapes_of_family if self._tells(shape.table_id)}
+        telling = {
+            n: shape.table_id for n, shape in shapes_of_family if self._tells(shape.table_id)
+        }
         for number, table_id in telling.items():
             is_in = is_in_sorted(keys.get(table_id, _NOTHING), every)
             shapes[is_in] = number
             times += is_in
-        self.errors[f"are in more than one of {', '.join(telling.values())}"] += int((times > 1).sum())
+        self.errors[f"are in more than one of {', '.join(telling.values())}"] += int(
+            (times > 1).sum()
+        )
         is_total_only, is_alone = self._total_only[every % CODES], times == 0
         on_list = "have a table, although they are on the list of groups that get a total alone"
         self.errors[on_list] += int((is_total_only & ~is_alone).sum())
@@ -109,7 +131,13 @@ class FamilyTables:
         return shapes, ~is_unknown
 
     def _tells(self, table_id: str) -> bool:
-        return sum(any(line.table_id == table_id for line in shape.lines) for shape in self._family.shapes) == 1
+        return (
+            sum(
+                any(line.table_id == table_id for line in shape.lines)
+                for shape in self._family.shapes
+            )
+            == 1
+        )
 
     def _checked(self, groups: OfficialGroups) -> OfficialGroups:
         if groups.is_known:
@@ -119,18 +147,25 @@ class FamilyTables:
             if not conflicts:
                 self.warnings["have lines that are not the sum of their parts"] += _not_sums(groups)
         is_missing = groups.cells[:, 0] == Cell.NOT_GIVEN
-        self.errors[f"have no total: get the first line of {groups.shape.table_id} too"] += int(is_missing.sum())
+        self.errors[f"have no total: get the first line of {groups.shape.table_id} too"] += int(
+            is_missing.sum()
+        )
         return groups
 
 
 def _numbers(
-    own: Integers, lines: tuple[Line, ...], tables: Mapping[str, OfficialTable], keys: Mapping[str, Integers]
+    own: Integers,
+    lines: tuple[Line, ...],
+    tables: Mapping[str, OfficialTable],
+    keys: Mapping[str, Integers],
 ) -> tuple[Integers, NDArray[np.uint8]]:
     """The numbers of some groups by line, as the tables have them."""
     counts = np.zeros((len(own), len(lines)), dtype=np.int64)
     cells = np.zeros(counts.shape, dtype=np.uint8)
     for table_id in {line.table_id for line in lines} & set(tables):
-        columns = [(n, line.number - 1) for n, line in enumerate(lines) if line.table_id == table_id]
+        columns = [
+            (n, line.number - 1) for n, line in enumerate(lines) if line.table_id == table_id
+        ]
         row, is_there = find_sorted(keys[table_id], own)
         for to, column in columns:
             counts[is_there, to] = tables[table_id].counts[row[is_there], column]
@@ -154,7 +189,10 @@ def _fill_equal_runs(groups: OfficialGroups) -> int:
 def _not_sums(groups: OfficialGroups) -> int:
     """How many complete groups have a line that is not the sum of its cells."""
     lines, shape = groups.shape.lines, groups.shape
-    line_of_cell = [next(n for n, line in enumerate(lines) if line.run == (cell,)) for cell in range(shape.cells)]
+    line_of_cell = [
+        next(n for n, line in enumerate(lines) if line.run == (cell,))
+        for cell in range(shape.cells)
+    ]
     is_whole = (groups.cells[:, line_of_cell] == Cell.NUMBER).all(axis=1)
     sums = line_sums(groups.counts[is_whole][:, line_of_cell], lines)
     is_number = groups.cells[is_whole] == Cell.NUMBER
@@ -177,7 +215,9 @@ def known_tables(tables: OfficialTables, config: RunConfig, lists: PublicLists) 
         for code, count in zip(codes.tolist(), rows.tolist(), strict=True):
             left_out[f"POPGROUP {code:04d}, {why[code]}"] += count
         kept[table_id] = table.take(is_ours & is_listed[table.code])
-    return replace(tables, tables=kept, left_out={reason: rows for reason, rows in left_out.items() if rows})
+    return replace(
+        tables, tables=kept, left_out={reason: rows for reason, rows in left_out.items() if rows}
+    )
 
 
 def _is_in_states(table: OfficialTable, config: RunConfig) -> Truths:
@@ -204,7 +244,9 @@ def official_universe(
     plan: RunPlan, tables: OfficialTables, geography_of_pass: Mapping[Pass, Areas] | None
 ) -> Universe:
     """The universe with the areas of a geography if there is one, else those of the tables."""
-    named = ((level, entity, name) for (level, entity), name in tables.names.items() if name.strip())
+    named = (
+        (level, entity, name) for (level, entity), name in tables.names.items() if name.strip()
+    )
     names = {(level, level.kind.ids.text(entity)): name for level, entity, name in named}
     if geography_of_pass is not None:
         return release_universe.universe_of_run(plan, geography_of_pass, names)

@@ -28,7 +28,12 @@ from safetab.model.us.us_census import COMMON, DETAILED, US
 from safetab.release.files.coterminous import CoterminousSet, SetsOfPasses
 from safetab.release.files.numbers import level_numbers
 from safetab.release.files.numbers.level_numbers import NumberKinds, Numbers
-from safetab.release.files.numbers.number_files import LEAST_MARGIN, NumberColumns, NumberFile, numbers_file
+from safetab.release.files.numbers.number_files import (
+    LEAST_MARGIN,
+    NumberColumns,
+    NumberFile,
+    numbers_file,
+)
 from safetab.release.files.numbers.published_groups import NO_DONOR
 from safetab.release.files.official.groups import OfficialGroups
 from safetab.release.files.release_universe import ReleaseLevel, Universe
@@ -59,7 +64,11 @@ class ReadColumns(NumberColumns):
         lone_totals = self._kinds.first_of_groups(levels, np.zeros_like(levels, dtype=np.bool_), 0)
         least[numbers.is_unknown] = self._kinds.margins[lone_totals]
         own = {"stage_1_total": pa.nulls(len(numbers), pa.int64())}
-        return super().columns(numbers) | own | {LEAST_MARGIN: pa.array(least, mask=~numbers.is_unknown)}
+        return (
+            super().columns(numbers)
+            | own
+            | {LEAST_MARGIN: pa.array(least, mask=~numbers.is_unknown)}
+        )
 
 
 class OfficialNumbers:
@@ -70,7 +79,11 @@ class OfficialNumbers:
     """
 
     def __init__(
-        self, universe: Universe, groups: Sequence[OfficialGroups], donors: Sequence[_Donors], confidence: Fraction
+        self,
+        universe: Universe,
+        groups: Sequence[OfficialGroups],
+        donors: Sequence[_Donors],
+        confidence: Fraction,
     ) -> None:
         self._universe = universe
         self._groups = list(zip(groups, donors, strict=True))
@@ -104,9 +117,13 @@ class OfficialNumbers:
         numbers = ReadNumbers.concat(parts)
         self.unknown_tables += int(numbers.is_unknown.sum())
         self.withheld += int(numbers.is_withheld.sum())
-        return numbers.take(np.argsort(numbers.indices, kind="stable"))  # lines of a group stand in their order
+        return numbers.take(
+            np.argsort(numbers.indices, kind="stable")
+        )  # lines of a group stand in their order
 
-    def _rows_of_groups(self, number: int, level: ReleaseLevel, groups: OfficialGroups, donors: _Donors) -> ReadNumbers:
+    def _rows_of_groups(
+        self, number: int, level: ReleaseLevel, groups: OfficialGroups, donors: _Donors
+    ) -> ReadNumbers:
         """The rows of groups with one shape, as the level that measured them would have them."""
         codes, code_of_group = np.unique(groups.code, return_inverse=True)
         position = level.positions_of(f"{code:04d}" for code in codes.tolist())[code_of_group]
@@ -119,10 +136,16 @@ class OfficialNumbers:
         entity = np.searchsorted(self._universe.entities[level.geography].ids, groups.entity[own])
         index = level.index.index_of(entity, position[own])
         is_total_only = level.is_total_only[position[own]]
-        first_kind = self._kinds.first_of_groups(measured_at, is_total_only, groups.family.number_of(groups.shape))
+        first_kind = self._kinds.first_of_groups(
+            measured_at, is_total_only, groups.family.number_of(groups.shape)
+        )
         is_there = groups.cells[own] != Cell.NOT_GIVEN
         lines = len(groups.lines)
-        is_selected = ~is_total_only & (groups.cells[own, 0] == Cell.NUMBER) & (groups.shape is groups.family.total)
+        is_selected = (
+            ~is_total_only
+            & (groups.cells[own, 0] == Cell.NUMBER)
+            & (groups.shape is groups.family.total)
+        )
         totals = groups.counts[own, 0], measured_at, is_selected
         low, high = level_numbers.intervals_of(self._universe, self._confidence, *totals)
         flat = np.flatnonzero(is_there)
@@ -138,7 +161,9 @@ class OfficialNumbers:
             stage_1_totals=np.zeros(len(flat), dtype=np.int64),
             low=np.where(is_lone, low[group], level_numbers.NO_INTERVAL),
             high=np.where(is_lone, high[group], level_numbers.NO_INTERVAL),
-            rules=np.where(is_withheld, level_numbers.UNKNOWN_RULE, level_numbers.NO_RULE).astype(np.int8),
+            rules=np.where(is_withheld, level_numbers.UNKNOWN_RULE, level_numbers.NO_RULE).astype(
+                np.int8
+            ),
             donors=np.where(donors.level[own][group] >= 0, donors.entity[own][group], NO_DONOR),
             is_unknown=np.full(len(flat), not groups.is_known),
         )
@@ -158,9 +183,14 @@ class OfficialNumbers:
         can_be = np.zeros(len(position), dtype=np.bool_)
         for number in np.unique(measured_at).tolist():
             at = self._universe.levels[number]
-            has = np.array([stage in at.design.stages for stage in (Stage.STAGE_2, Stage.TOTAL_ONLY)])
+            has = np.array(
+                [stage in at.design.stages for stage in (Stage.STAGE_2, Stage.TOTAL_ONLY)]
+            )
             own = measured_at == number
-            can_be[own] = at.is_tabulated[position[own]] & has[level.is_total_only[position[own]].astype(np.int64)]
+            can_be[own] = (
+                at.is_tabulated[position[own]]
+                & has[level.is_total_only[position[own]].astype(np.int64)]
+            )
         return can_be & ~(level.is_total_only[position] & (groups.shape is not groups.family.total))
 
 
@@ -224,7 +254,9 @@ def _areas(
     if not parts:
         none = np.empty(0, dtype=np.int64)
         return none, none, none.astype(np.uint64), none.astype(np.float64)
-    level, entity, signature, log_chance = (np.concatenate(column) for column in zip(*parts, strict=True))
+    level, entity, signature, log_chance = (
+        np.concatenate(column) for column in zip(*parts, strict=True)
+    )
     _, first, area = np.unique(entity * len(LEVELS) + level, return_index=True, return_inverse=True)
     sums, logs = np.zeros(len(first), dtype=np.uint64), np.zeros(len(first))
     np.add.at(sums, area, signature)
@@ -236,7 +268,9 @@ def _independent_numbers(groups: OfficialGroups) -> Integers:
     """How many numbers of each group have independent noise: its cells that are shown, or its total."""
     is_shown = groups.cells == Cell.NUMBER
     cells = [number for number, line in enumerate(groups.lines) if line.cells == 1]
-    return np.asarray(np.maximum(is_shown[:, cells].sum(axis=1), is_shown.any(axis=1)), dtype=np.int64)
+    return np.asarray(
+        np.maximum(is_shown[:, cells].sum(axis=1), is_shown.any(axis=1)), dtype=np.int64
+    )
 
 
 def _log_chance_of_a_number(universe: Universe, groups: OfficialGroups) -> float:
@@ -250,7 +284,9 @@ def _log_chance_of_a_number(universe: Universe, groups: OfficialGroups) -> float
 def _signatures(groups: OfficialGroups) -> NDArray[np.uint64]:
     """A number that two groups share if they have the same code, table and numbers."""
     family = groups.family.number * 16 + groups.family.number_of(groups.shape)
-    found = mixed(groups.code.astype(np.uint64) * np.uint64(256) + np.uint64(family * 2 + groups.is_known))
+    found = mixed(
+        groups.code.astype(np.uint64) * np.uint64(256) + np.uint64(family * 2 + groups.is_known)
+    )
     for column in range(groups.counts.shape[1]):
         number = groups.counts[:, column].astype(np.uint64) * np.uint64(4) + groups.cells[:, column]
         found = mixed(found ^ number)
@@ -273,12 +309,16 @@ def donors_of(groups: Sequence[OfficialGroups], sets: SetsOfPasses) -> tuple[lis
     parts = []
     for part in groups:
         numbers = _set_numbers(part, set_of)
-        key = np.where(numbers < 0, NO_DONOR, (numbers * CODES + part.code) * 16 + part.family.number)
+        key = np.where(
+            numbers < 0, NO_DONOR, (numbers * CODES + part.code) * 16 + part.family.number
+        )
         kind = part.geography.kind
         place = US.donor_order.index(kind) if kind in US.donor_order else len(US.donor_order)
         level = np.full(len(part), LEVELS.index(part.geography))
         parts.append((key, np.full(len(part), place), level, part.entity, _signatures(part)))
-    key, rank, level, entity, signature = (np.concatenate(column) for column in zip(*parts, strict=True))
+    key, rank, level, entity, signature = (
+        np.concatenate(column) for column in zip(*parts, strict=True)
+    )
     in_set = np.flatnonzero(key != NO_DONOR)
     order = in_set[np.lexsort((rank[in_set], key[in_set]))]
     _, first, which = np.unique(key[order], return_index=True, return_inverse=True)
@@ -286,13 +326,18 @@ def donors_of(groups: Sequence[OfficialGroups], sets: SetsOfPasses) -> tuple[lis
     is_copy = (signature[order] == signature[donor]) & (order != donor)
     differing = int((signature[order] != signature[donor]).sum())
     of_level, of_entity = np.full(len(key), NO_DONOR), np.full(len(key), NO_DONOR)
-    of_level[order[is_copy]], of_entity[order[is_copy]] = level[donor[is_copy]], entity[donor[is_copy]]
+    of_level[order[is_copy]], of_entity[order[is_copy]] = (
+        level[donor[is_copy]],
+        entity[donor[is_copy]],
+    )
     ends = np.cumsum([len(of_shape) for of_shape in groups])[:-1]
     parts_of_donors = zip(np.split(of_level, ends), np.split(of_entity, ends), strict=True)
     return [_Donors(*of_part) for of_part in parts_of_donors], differing
 
 
-def _set_numbers(groups: OfficialGroups, set_of: Mapping[tuple[Pass, AreaKind, int], int]) -> Integers:
+def _set_numbers(
+    groups: OfficialGroups, set_of: Mapping[tuple[Pass, AreaKind, int], int]
+) -> Integers:
     """The number of the set that each group's area is in, or -1."""
     where = groups.geography.tabulation_pass, groups.geography.kind
     distinct, position = np.unique(groups.entity, return_inverse=True)

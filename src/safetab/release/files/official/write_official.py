@@ -74,7 +74,9 @@ def write_official(output: Path, read: OfficialRelease, date: datetime.date) -> 
     has_sets = any(read.sets.values())
     coterminous = CoterminousOptions() if has_sets else None
     options = ReleaseOptions(read.confidence, (), coterminous)
-    facts = ReleaseFacts(VERSION, date, read.status, options, Origin(read.is_complete), read.publication)
+    facts = ReleaseFacts(
+        VERSION, date, read.status, options, Origin(read.is_complete), read.publication
+    )
     rows = write_universe(output, read.universe, read.sets if has_sets else None)
     donors, differing = donors_of(read.groups, read.sets)
     numbers = OfficialNumbers(read.universe, read.groups, donors, read.confidence)
@@ -97,7 +99,10 @@ def write_official(output: Path, read: OfficialRelease, date: datetime.date) -> 
 
 
 def _origin_as_json(
-    read: OfficialRelease, summary: OfficialSummary, unlisted: Mapping[str, str], date: datetime.date
+    read: OfficialRelease,
+    summary: OfficialSummary,
+    unlisted: Mapping[str, str],
+    date: datetime.date,
 ) -> dict[str, object]:
     """Which files were read and what was found in them. `unlisted` groups are in no list, by code."""
     files = [
@@ -133,13 +138,21 @@ _ASK = "Don't put 0 in its place: `safetab status` tells the reason."
 _EXAMPLE_COLUMNS = ["iteration_code", "table", "count", "margin_of_error", "donor_geography_level"]
 
 
-def _write_readme(release: Path, read: OfficialRelease, facts: ReleaseFacts, summary: OfficialSummary) -> None:
+def _write_readme(
+    release: Path, read: OfficialRelease, facts: ReleaseFacts, summary: OfficialSummary
+) -> None:
     """Write README.txt. The numbers must exist: the first that no threshold selected is its example."""
     product = read.universe.product
     example = _example(release, read.universe)
     is_official = facts.status is OutputStatus.OFFICIAL
-    given_as = "were given as published by the Census Bureau" if is_official else "are not for release"
-    known_from = "their blocks" if read.sets_are_from_blocks else "their numbers, which are the same throughout"
+    given_as = (
+        "were given as published by the Census Bureau" if is_official else "are not for release"
+    )
+    known_from = (
+        "their blocks"
+        if read.sets_are_from_blocks
+        else "their numbers, which are the same throughout"
+    )
     copies = (
         f"Areas with the same boundary share one set of numbers. Such areas are known from {known_from}:"
         f" {summary.copied_groups:,} groups have the numbers, and so the noise, of the area that"
@@ -165,7 +178,9 @@ def _example(release: Path, universe: Universe) -> tuple[int, int] | None:
         for batch in NumbersReader(path, universe, level).batches(_EXAMPLE_COLUMNS):
             plain = np.flatnonzero(batch.has("margin_of_error") & ~batch.is_selected)
             if len(plain):
-                return int(batch.integers("count")[plain[0]]), int(batch.integers("margin_of_error")[plain[0]])
+                return int(batch.integers("count")[plain[0]]), int(
+                    batch.integers("margin_of_error")[plain[0]]
+                )
     return None
 
 
@@ -182,7 +197,11 @@ def _about_tables(unknown: int) -> str:
 def _about_absence(product: Product, facts: ReleaseFacts) -> str:
     if facts.origin is not None and facts.origin.is_complete:
         return documents.absence_in_words(product)
-    others = "suppressed" if product.selector is Selector.NOISY_STAGE_1 else "without a published total of its people"
+    others = (
+        "suppressed"
+        if product.selector is Selector.NOISY_STAGE_1
+        else "without a published total of its people"
+    )
     return (
         "If a group has no row, it is not in the files that were read. It may be published elsewhere,"
         f" {others}, or never tabulated at that level."
