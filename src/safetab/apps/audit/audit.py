@@ -85,7 +85,10 @@ class _ProductAudit:
 
     @property
     def _has_large_level(self) -> bool:
-        """A quick audit has a large level of persons alone: the same code draws those of other products."""
+        """A quick audit has a large level of persons alone.
+
+        The same code draws those of other products.
+        """
         return not self.is_quick or self.audited.product is AUDITED_PERSONS.product
 
     def _neighbours(self, folder: Path) -> Iterator[Verdict]:
@@ -189,8 +192,8 @@ def audit(
 ) -> Iterator[tuple[Part, Verdict]]:
     """Run the parts and yield each verdict as it is reached, with its part.
 
-    All files are written to a temporary folder, which is removed at the end, or by the next audit if this
-    one is killed.
+    All files are written to a temporary folder, which is removed at the end, or by the next audit
+    if this one is killed.
     """
     progress = progress or NoProgress()
     with scratch_folder("safetab-audit-") as temporary:

@@ -1,4 +1,4 @@
-"""What the audit needs from a product: made-up worlds, and the facts about them counted by hand."""
+"""A product as the audit needs it: made-up worlds, and facts about them counted by hand."""
 
 from __future__ import annotations
 
@@ -33,9 +33,10 @@ NO_ETHNICITY = "9950"
 def due_noise(
     definition: PrivacyDefinition, stability: int, most_records: int, cost: Fraction
 ) -> NoiseDistribution:
-    """The noise that a charge must buy, calibrated here anew for up to `most_records` records of a unit.
+    """The noise that a charge must buy, calibrated here anew.
 
-    Sigma squared = most squared * stability / (2 rho), scale = most * stability / epsilon.
+    It is for up to `most_records` records of a unit. Sigma squared = most squared * stability / (2
+    rho), scale = most * stability / epsilon.
     """
     due = {
         PrivacyDefinition.PURE_DP: DiscreteLaplace(most_records * stability / cost),
@@ -87,11 +88,11 @@ class NoiseWorld:
 
 @dataclass(frozen=True, slots=True)
 class LossWorld:
-    """One geography level of many entities with the same records; every second one has one more.
+    """One geography level of many entities with the same records.
 
-    The additional record fills as many groups as a record can; of a unit, there are as many equal
-    ones as it can have. Numbers of different entities have independent noise, so each entity is one
-    sample of what a release reveals about the record.
+    Every second entity has one more. The additional record fills as many groups as a record can; of
+    a unit, there are as many equal ones as it can have. Numbers of different entities have
+    independent noise, so each entity is one sample of what a release reveals about the record.
     """
 
     name: str
@@ -163,7 +164,7 @@ class AuditedProduct:
     of_one_unit: MadeUpRecord | None = None  # a record of a unit that may have several
 
     def quick(self) -> AuditedProduct:
-        """The same product with the worlds of a quick audit in place of those of a full one."""
+        """The product with the worlds of a quick audit in place of those of a full one."""
         return replace(
             self,
             neighbours=self.quick_neighbours,

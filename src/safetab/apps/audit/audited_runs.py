@@ -1,4 +1,4 @@
-"""Whole runs from files to files, with recorded noise and a copy of every file that leaves.
+"""Whole runs from files to files, with recorded noise and a copy of each released file.
 
 The audit records what enters `noisy_count`, and replays one run's noisy numbers in another.
 """
@@ -33,11 +33,14 @@ from safetab.runs.rerelease import RereleaseRequest, rerelease_files
 from safetab.runs.run import run_files
 
 Question = tuple[MeasurementEvent, Shape]
-"""What a run measures together: an event and the shape of its tables."""
+"""The things that a run measures together: an event and the shape of its tables."""
 _Numbers = dict[int, NDArray[np.int64]]
 """The numbers of each group's cells, by group index."""
 Change = Callable[[Question, NDArray[np.int64], NDArray[np.int64]], NDArray[np.int64]]
-"""Takes a question, its group indices and their noisy numbers; returns other noisy numbers."""
+"""Takes a question, its group indices and their noisy numbers.
+
+Returns other noisy numbers.
+"""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -97,7 +100,10 @@ class Record:
 
 
 _ReleasedFiles = dict[str, tuple[bytes, int]]
-"""The bytes of each file, and how much later it was written than its output, in nanoseconds: 0 in an output of ours."""
+"""The bytes of each file, and how much later it was written than its output.
+
+The time is in nanoseconds; it is 0 in an output of ours.
+"""
 
 _COPY_ALL = CoterminousOptions(copy_all=True)
 _ALONE = ReleaseRule.WITHHOLD_ALONE_ABOVE_PARTNER
@@ -154,7 +160,7 @@ class AuditedRun:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """How a world is run. Runs with the same key have the same noise."""
+    """The way in which a world is run. Runs with the same key have the same noise."""
 
     audited: AuditedProduct
     key: bytes
@@ -170,7 +176,10 @@ def audited_run(folder: Path, records: Records, setting: Setting) -> AuditedRun:
 
 
 def run_in_world(world: AuditWorld, out: Path, setting: Setting) -> AuditedRun:
-    """Run a world that has been written, and keep every file that leaves by the setting's route."""
+    """Run a world that has been written.
+
+    Keeps every file that leaves by the setting's route.
+    """
     route, record = setting.route, Record(setting.replayed, setting.change)
     options = replace(route.options, test_key=setting.key)
     summary = run_files(world.parameters, world.data, out, options, recorder=record.recorder)

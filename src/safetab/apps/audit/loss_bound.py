@@ -1,6 +1,6 @@
-"""A lower bound on the privacy loss, from many releases of worlds with and without one record.
+"""A lower bound on the privacy loss, from releases of worlds with and without a record.
 
-What a release reveals about the record is its log-likelihood ratio.
+Many releases are made. What a release reveals about the record is its log-likelihood ratio.
 """
 
 from __future__ import annotations
@@ -41,7 +41,10 @@ from safetab.runs.options import RunOptions
 
 _RARE = Fraction(1, 10**12)
 _Samples = NDArray[np.float64]
-"""Log-likelihood ratios in two rows: of the samples with the record, and of as many without it."""
+"""Log-likelihood ratios in two rows.
+
+They are of the samples with the record, and of as many without it.
+"""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -107,7 +110,7 @@ class _Distinguisher:
 
 
 class _LevelOfEntities:
-    """What the numbers of one table family reveal about the record, entity by entity."""
+    """The evidence on the record in the numbers of one table family, entity by entity."""
 
     def __init__(self, level: _CountedLevel) -> None:
         family, design = level.plan.family, level.plan.design
@@ -145,7 +148,10 @@ class _LevelOfEntities:
         return np.asarray(of_groups[:, self._is_changed].sum(axis=1))
 
     def _add_ratios(self, measured: Measurements, ratios: NDArray[np.float64]) -> None:
-        """Add to each group's ratio what its noisy numbers reveal: its total of stage 1 and its cells."""
+        """Add to each group's ratio what its noisy numbers reveal.
+
+        They are its total of stage 1 and its cells.
+        """
         total = self._level.plan.family.total
         iterations = measured.plan.universe.index.iteration_of(measured.indices)
         if measured.stage_1_totals is not None:
@@ -164,9 +170,9 @@ def _at(ratios: NDArray[np.float64], noise: NDArray[np.int64]) -> NDArray[np.flo
 
 
 def _log_ratios(noise: NoiseDistribution, by: int) -> NDArray[np.float64]:
-    """How much likelier a number is with the record than without, for noise x from -M to M.
+    """The log-ratio of a number's chances with and without the record, for noise from -M to M.
 
-    This is log P[X = x - by] - log P[X = x], if the record changes the number by `by`.
+    For noise x this is log P[X = x - by] - log P[X = x], if the record changes the number by `by`.
     """
     most = noise.least_with_tail_below(_RARE)
     values = range(-most - by, most + 1)
@@ -204,9 +210,10 @@ class _Bound:
 def loss_check(
     world: LossWorld, folder: Path, runs: int, advance: Callable[[], None], processes: int = 1
 ) -> Verdict:
-    """Check that the bound stays below the claim, and comes near it where nothing is suppressed.
+    """Check that the bound stays below the claim.
 
-    Calls `advance` after each of `steps_of(runs)` parts.
+    It must also come near the claim where nothing is suppressed. Calls `advance` after each of
+    `steps_of(runs)` parts.
     """
     folder.mkdir(parents=True, exist_ok=True)
     distinguisher = _Distinguisher(_counted_levels(world, folder / "here"))
@@ -257,9 +264,9 @@ def judged(world: LossWorld, samples: _Samples, *, is_full: bool) -> Verdict:
 
 
 def _claimed_delta(world: LossWorld, epsilon: Fraction, factor: Fraction = Fraction(1)) -> float:
-    """The delta that a world's config.json asks for with `factor` times its budget, without the program's plan.
+    """The delta that a world's config.json asks for with `factor` times its budget.
 
-    It is an upper bound, in floating point.
+    It is computed without the program's plan. It is an upper bound, in floating point.
     """
     budget = world.budget * factor
     curve = _curve(world.definition, world.stability, world.most_records, budget, world.fractions)
@@ -328,7 +335,10 @@ def _delta_bound(samples: _Samples, world: LossWorld) -> _Bound:
 def _promising_limit(
     samples: _Samples, epsilon: Fraction, claimed: float
 ) -> tuple[float, float, Fraction]:
-    """The limit at which the estimate is most standard errors above the claim; they come first."""
+    """The limit at which the estimate is most standard errors above the claim.
+
+    These standard errors come first.
+    """
     limits = np.unique(np.quantile(samples[0], np.linspace(0.02, 0.999, _LIMITS)))
     inside, outside = (
         1 - np.searchsorted(np.sort(ratios), limits) / len(ratios) for ratios in samples
@@ -358,7 +368,7 @@ def _clopper_pearson_limit(successes: int, trials: int, error: float) -> float:
 
 
 def steps_of(runs: int) -> int:
-    """How often `loss_check` calls its function `advance`."""
+    """The number of times that `loss_check` calls its function `advance`."""
     return len(_in_parts(runs))
 
 

@@ -96,7 +96,7 @@ def _drawn_noise(record: Record) -> list[DrawnNoise]:
 
 
 def _spreads(drawn: list[DrawnNoise]) -> dict[tuple[str, _CountClass], tuple[int, float]]:
-    """How far noise is spread, by stage and shape, over all levels, for each class of counts.
+    """The spread of noise, by stage and shape, over all levels, for each class of counts.
 
     A spread is the number of draws, and the distance of their mean square from the variance in
     standard deviations.
@@ -208,7 +208,10 @@ def _autocorrelation(rows: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def draw_checks() -> Iterator[Verdict]:
-    """Check draws that are made outside a census: their distribution, and that counts stay exact."""
+    """Check draws that are made outside a census.
+
+    Their distribution is checked, and that counts stay exact.
+    """
     verdicts = selftest()
     faults = [f"{kind.name}: p-value {kind.p_value:.2g}" for kind in verdicts if not kind.is_right]
     seen = f"{DRAWS:,} draws of {len(verdicts)} kinds, false alarm {FALSE_ALARM:g}"
@@ -239,7 +242,10 @@ def _recorded_run(world: AuditWorld, out: Path) -> Record:
 
 
 def _counts_enter_exactly() -> Verdict:
-    """A count shifts its noisy number by exactly its size: with one key, the noise is the same."""
+    """A count shifts its noisy number by exactly its size.
+
+    With one key, the noise is the same.
+    """
     key = os.urandom(KEY_BYTES)
     noise = DiscreteGaussian(Fraction(9))
     counts = np.array(_LARGE_COUNTS * _TIMES, dtype=np.int64)
@@ -254,7 +260,10 @@ def _counts_enter_exactly() -> Verdict:
 
 
 def _two_runs(one: list[DrawnNoise], other: list[DrawnNoise]) -> Verdict:
-    """Two keys give different noise; the chance that all numbers agree is far below FALSE_ALARM."""
+    """Two keys give different noise.
+
+    The chance that all numbers agree is far below FALSE_ALARM.
+    """
     second = {drawn.name: drawn for drawn in other}
     in_both = [first for first in one if first.name in second]
     pairs = [
@@ -300,7 +309,10 @@ def _paid(record: Record, parameters: Path, noise_world: NoiseWorld) -> Verdict:
 
 
 def _as_wide_as_due(drawn: list[DrawnNoise]) -> Verdict:
-    """The width by stage, shape and size of the count; and each value's share if draws suffice."""
+    """The width by stage, shape and size of the count.
+
+    Each value's share is checked too, if draws suffice.
+    """
     faults: list[str] = []
     not_judged: list[str] = []
     draws = 0
@@ -327,7 +339,9 @@ def _as_wide_as_due(drawn: list[DrawnNoise]) -> Verdict:
 
 
 def _unrelated(drawn: list[DrawnNoise]) -> Verdict:
-    """Noise is uncorrelated: at one address of two questions, in two cells, and between groups.
+    """Noise is uncorrelated.
+
+    It is so at one address of two questions, in two cells, and between groups.
 
     The correlation of n independent pairs is about normal with standard deviation 1 / sqrt(n). The
     limit is seven of them, and nine for cells and distances, of which there are many: independent

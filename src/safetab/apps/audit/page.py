@@ -1,4 +1,7 @@
-"""The page of an audit, for reviewers: the verdict, how strong the attack was, and every check."""
+"""The page of an audit, for reviewers.
+
+It has the verdict, how strong the attack was, and every check.
+"""
 
 from __future__ import annotations
 
@@ -92,7 +95,7 @@ def _verdict(report: AuditReport) -> str:
 
 
 def _may_it(report: AuditReport) -> str:
-    """What the verdict means for releases."""
+    """The meaning of the verdict for releases."""
     if report.count(Result.FAILED):
         return "No. Do not release anything with this installation."
     if report.count(Result.NOT_SHOWN):
@@ -101,7 +104,7 @@ def _may_it(report: AuditReport) -> str:
 
 
 def _how_strong(report: AuditReport) -> Markup:
-    """How many checks are exact, and what the others would have found."""
+    """The number of exact checks, and the power of the others to find overspending."""
     exact = sum(not verdict.power and verdict.could_find for _, verdict in report.found)
     words = f"{exact} of {len(report.found)} checks are exact: a single difference fails them. "
     overspent = [
@@ -113,7 +116,7 @@ def _how_strong(report: AuditReport) -> Markup:
 
 
 def _loss(report: AuditReport) -> str:
-    """How much of each budget was seen to be lost."""
+    """The share of each budget that was seen to be lost."""
     lost = [verdict.loss.share for _, verdict in report.found if verdict.loss is not None]
     claim = "The program claims that nobody loses more than the budget."
     if not lost:
@@ -165,7 +168,7 @@ def _attacked(by_claim: Mapping[str, _Found], keys: Mapping[str, str]) -> Markup
 
 
 def _strength(report: AuditReport) -> Markup:
-    """What exact and statistical checks would have found, and each attack on a budget."""
+    """The power of exact and statistical checks, and of each attack on a budget."""
     text = paragraphs(_TEXTS["strength"])
     rows = []
     for part, verdict in report.found:
@@ -215,7 +218,10 @@ def _check_and_case(name: str) -> tuple[str, str]:
 
 
 def _claim(claim: str, found: _Found) -> Markup:
-    """The checks of a claim: rows of cases, below the name of their check and a sentence about it."""
+    """The checks of a claim: rows of cases, below the name of their check.
+
+    A sentence about the check stands beside its name.
+    """
     checks = list(dict.fromkeys(_check_and_case(verdict.check)[0] for _, verdict in found))
     bodies = []
     for check in checks:
@@ -257,7 +263,7 @@ def _seen(verdict: Verdict) -> Iterator[Markup]:
 
 
 def _case(part: Part, verdict: Verdict) -> str:
-    """What a check was tried on: the product and the case."""
+    """The case that a check was tried on: the product and the case's name."""
     _, case = _check_and_case(verdict.check)
     return ": ".join(dict.fromkeys(filter(None, [part.product, case]))) or _THIS_INSTALLATION
 

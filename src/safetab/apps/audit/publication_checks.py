@@ -117,7 +117,7 @@ def large_level_check(audited: AuditedProduct, folder: Path, key: bytes | None =
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Judge:
-    """What one level must publish, computed from the paper's rules and the audit's own reading.
+    """The publication that one level owes, by the paper's rules and the audit's own reading.
 
     A noisy first stage chooses tables by thresholds that a total reaches, and totals up to T are
     suppressed. Where published totals choose, the specification of SafeTab-H holds: a group has a
@@ -164,7 +164,10 @@ class _Judge:
         return rows
 
     def _adaptive(self, groups: NDArray[np.int64]) -> _Rows:
-        """Measurements of the groups that get a table by their first noisy total, if not suppressed."""
+        """Measurements of the groups that get a table by their first noisy total.
+
+        Suppressed groups are left out.
+        """
         rows = _Rows()
         total = self.plan.family.total
         suppressed_up_to = self._suppressed_up_to()
@@ -180,7 +183,10 @@ class _Judge:
         return rows
 
     def _suppressed_up_to(self) -> int | None:
-        """The least T that suppresses an empty group often enough; None where nothing is suppressed."""
+        """The least T that suppresses an empty group often enough.
+
+        None where nothing is suppressed.
+        """
         if not self.written.is_suppressed or not self.suppression_chance:
             return None
         noise = self.rights[Stage.STAGE_2].event.noise

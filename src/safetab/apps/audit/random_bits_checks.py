@@ -74,7 +74,10 @@ _DESIGN = LevelDesign(
 
 
 def key_check() -> Verdict:
-    """Each run's key is what the operating system gave, no two are equal, and no bit is biased."""
+    """Each run's key is what the operating system gave.
+
+    No two keys are equal, and no bit is biased.
+    """
     runs = _RUNS_FOR_KEYS
     found = [_key_of_a_run() for _ in range(runs)]
     keys = list(filter(None, found))
@@ -96,7 +99,10 @@ def key_check() -> Verdict:
 
 
 def _key_of_a_run() -> bytes | None:
-    """The bytes that the operating system gave a run; None if they are not the key of its bits."""
+    """The bytes that the operating system gave a run.
+
+    None if they are not the key of its bits.
+    """
     given: list[bytes] = []
 
     def urandom(size: int) -> bytes:

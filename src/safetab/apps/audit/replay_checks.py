@@ -73,7 +73,10 @@ def nobody_checks(
 
 
 def form_checks(audited: AuditedProduct, folder: Path, *, with_nobody: bool) -> Iterator[Verdict]:
-    """Check every other form of the census as the usual one, with the neighbours of a quick audit."""
+    """Check every other form of the census as the usual one.
+
+    The neighbours are those of a quick audit.
+    """
     for number, form in enumerate(audited.forms):
         found = [
             neighbour_checks(audited, folder / str(number), audited.quick_neighbours, route=form)
@@ -196,7 +199,10 @@ def _faults_of(
 def _faults_of_unit(
     differences: list[NDArray[np.int64]], sensitivity: Sensitivity
 ) -> Iterator[str]:
-    """Say whether all records of a unit together move the counts further than the noise is made for."""
+    """Say whether a unit's records together move the counts further than they may.
+
+    The noise is made for a certain distance.
+    """
     l1 = sum(int(np.abs(difference).sum()) for difference in differences)
     l2_squared = sum(int((difference**2).sum()) for difference in differences)
     if l1 > sensitivity.l1 or l2_squared > sensitivity.l2_squared:

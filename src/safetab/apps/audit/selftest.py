@@ -32,7 +32,7 @@ _LEVEL = PopulationGroupLevel(US.area_level("TRACT"), DETAILED)
 
 @dataclass(frozen=True, slots=True)
 class NoiseVerdict:
-    """How well drawn noise fits: the probability that correct noise fits worse."""
+    """The fit of drawn noise: the probability that correct noise fits worse."""
 
     noise: NoiseDistribution
     p_value: float
@@ -44,7 +44,10 @@ class NoiseVerdict:
 
     @property
     def is_right(self) -> bool:
-        """False with probability FALSE_ALARM for correct noise, over all kinds of noise together."""
+        """False with probability FALSE_ALARM for correct noise.
+
+        The probability is over all kinds of noise together.
+        """
         return self.p_value >= FALSE_ALARM / len(JUDGED)
 
 

@@ -1,4 +1,7 @@
-"""Whether a run records what it spends before it draws, and whether too little noise is refused."""
+"""Whether a run records what it spends before it draws.
+
+It is also checked that too little noise is refused.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +36,10 @@ FLOOR = "no run without protection"
 _DATASET = "audit"
 _LEAST = Fraction(1, 10**9)  # of a budget
 _TIMES_FOR_LARGER = {PrivacyDefinition.ZCDP: 4, PrivacyDefinition.PURE_DP: 2}
-"""How often a unit with twice as many records as a run protects loses what the run spends."""
+"""The number of times that a larger unit loses what a run spends.
+
+Such a unit has twice as many records as the run protects.
+"""
 _DISTANCE = 0.01  # from the floor, relative to the width of the noise there
 _STEPS = 1 << 30  # in which a width of 1 is divided
 
@@ -54,7 +60,10 @@ def spending_checks(audited: AuditedProduct, folder: Path) -> Iterator[Verdict]:
 
 
 def _spent_check(audited: AuditedProduct, folder: Path) -> Verdict:
-    """At the first draw the spend log has each pass's whole budget, as often as it can be lost."""
+    """At the first draw the spend log has each pass's whole budget.
+
+    It is there as often as it can be lost.
+    """
     world = audited.write(folder, audited.population, {})
     log = folder / "spend-log.jsonl"
     plain = plain_config(world.parameters)
@@ -77,7 +86,10 @@ def _spent_check(audited: AuditedProduct, folder: Path) -> Verdict:
 def _comes_to_draw(
     world: AuditWorld, out: Path, log: Path, look: Callable[[], None] = lambda: None
 ) -> bool:
-    """Whether a run with these accounts comes to its first draw, where it looks and is stopped."""
+    """Whether a run with these accounts comes to its first draw.
+
+    There it looks and is stopped.
+    """
     has_come = False
 
     def stop(*_: object) -> NoReturn:
@@ -93,10 +105,11 @@ def _comes_to_draw(
 
 
 def _sums_check(audited: AuditedProduct, unit: Unit, folder: Path) -> Verdict:
-    """A third run must fit into a limit that leaves just enough, and not into the next lower one.
+    """A third run must fit into a limit that leaves enough, and not into the next lower one.
 
-    The first two are in two logs, which are merged. Only the second log has the limit, and a run that protects units
-    of twice the size. The other runs are charged for these too.
+    The limit leaves just enough. The first two runs are in two logs, which are merged. Only the
+    second log has the limit, and a run that protects units of twice the size. The other runs are
+    charged for these too.
     """
     faults = []
     cases = crossed(_TIMES_FOR_LARGER.items(), (Fraction(0), _LEAST))
@@ -127,7 +140,10 @@ def _sums_check(audited: AuditedProduct, unit: Unit, folder: Path) -> Verdict:
 
 
 def _begun(log: Path, definition: str) -> dict[str, Fraction]:
-    """The budgets of the begun runs in the log now, by pass, read without the program's reader."""
+    """The budgets of the begun runs in the log now, by pass.
+
+    They are read without the program's reader.
+    """
     lines = [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
     return {
         line["pass"]: Fraction(line["budget"])

@@ -1,4 +1,7 @@
-"""Whether units with too many records are refused, however their records are spread and read."""
+"""Whether units with too many records are refused.
+
+They must be, however their records are spread and read.
+"""
 
 from __future__ import annotations
 
@@ -103,7 +106,10 @@ def _spread(rows: _Lines, others: _Lines) -> _Lines:
 
 
 def _faults_of(parameters: Path, data: Path, form: _Form, why: str) -> Iterator[str]:
-    """Say what is wrong with what `validate` says, and a run too where it must be refused for this reason."""
+    """Say what is wrong with the answer of `validate`.
+
+    The answer of a run is judged too where the data must be refused for this reason.
+    """
     options = RunOptions(threads=form.files, sizes=form.sizes)
     commands: list[Callable[[], object]] = [partial(validate_files, parameters, data, options)]
     if why:

@@ -18,7 +18,7 @@ _MOST_FAULTS = 12
 
 
 class Result(Enum):
-    """What a check says about its claim; the value is the word shown to the reader."""
+    """A check's answer about its claim; the value is the word shown to the reader."""
 
     PASSED = "passed"
     FAILED = "failed"
@@ -27,7 +27,10 @@ class Result(Enum):
 
 @dataclass(frozen=True, slots=True)
 class LossSeen:
-    """What an attack on one budget proved, as multiples of the budget that the program claims to spend."""
+    """The findings of an attack on one budget, as multiples of that budget.
+
+    The budget is the one that the program claims to spend.
+    """
 
     share: float  # at least this much was lost, with confidence 99.99 %
     overspending: float  # the smallest spending that the attack finds, 99 times of 100
@@ -52,7 +55,7 @@ class Verdict:
 
     @property
     def result(self) -> Result:
-        """What the check says about its claim: a fault decides, then whether one could be found."""
+        """The check's answer about its claim: a fault decides, then whether one could be found."""
         if self.faults:
             return Result.FAILED
         return Result.PASSED if self.could_find else Result.NOT_SHOWN
@@ -77,8 +80,8 @@ def verdict(
 class Part:
     """Checks of one claim, described in words, with the work that they take.
 
-    `verdicts` runs the checks. It takes a folder for its files and a function that it calls
-    `steps` times to report progress. `product` is the name of the product that is audited, if it is one.
+    `verdicts` runs the checks. It takes a folder for its files and a function that it calls `steps`
+    times to report progress. `product` is the name of the product that is audited, if it is one.
     """
 
     claim: str

@@ -1,7 +1,7 @@
-"""config.json and privacy.toml as the audit itself reads them, without the program's names for keys.
+"""config.json and privacy.toml as the audit itself reads them.
 
-The audit writes its worlds with these keys, and compares what a run makes of them with its own plain
-reading.
+It doesn't use the program's names for keys. The audit writes its worlds with these keys, and
+compares what a run makes of them with its own plain reading.
 """
 
 from __future__ import annotations
@@ -111,7 +111,10 @@ def own_settings(product: str) -> dict[str, Any]:
 
 
 def own_factor(position: int, positions: int) -> Fraction:
-    """What one of several budgets is multiplied with: the widest noise is a third wider than the narrowest."""
+    """The factor of one of several budgets.
+
+    The widest noise is a third wider than the narrowest.
+    """
     return Fraction(3, 4) + Fraction(position, 2 * positions)
 
 
@@ -138,7 +141,7 @@ def thresholds_of_noise_world(product: str) -> dict[str, Any]:
 
 
 def thresholds_reached(reached: int, number: int) -> list[int]:
-    """A number of thresholds, of which any total that is not negative reaches just the first ones."""
+    """A number of thresholds; any total that is not negative reaches just the first ones."""
     return [0 if place < reached else _NEVER_REACHED for place in range(number)]
 
 
@@ -160,7 +163,7 @@ def config_of_one_level(
 
 @dataclass(frozen=True, slots=True)
 class PlainLevel:
-    """What a configuration gives one table family at one level."""
+    """The part of a configuration that concerns one table family at one level."""
 
     budget: Fraction
     thresholds: tuple[int, ...]
@@ -169,7 +172,10 @@ class PlainLevel:
 
 @dataclass(frozen=True, slots=True)
 class _PlainConfig:
-    """A configuration, read with the audit's own keys; `levels` are those of the passes that run."""
+    """A configuration, read with the audit's own keys.
+
+    `levels` are those of the passes that run.
+    """
 
     keys: Mapping[str, Any]  # as they are written
     passes: Mapping[str, tuple[str, ...]]  # the labels of each
@@ -195,7 +201,10 @@ class _PlainConfig:
 
 
 def plain_config(parameters: Path) -> _PlainConfig:
-    """Read PARAMETERS/config.json, or the specification there. Numbers are exact: 0.17 is 17/100."""
+    """Read PARAMETERS/config.json, or the specification there.
+
+    Numbers are exact: 0.17 is 17/100.
+    """
     if (parameters / "census.toml").exists():
         return _plain_choices(specified_keys(parameters))
     keys = json.loads((parameters / "config.json").read_text(), parse_float=Fraction)
@@ -290,7 +299,10 @@ def _faults_of_settings(plan: RunPlan, plain: _PlainConfig) -> Iterator[str]:
 
 
 def _faults_of_levels(plan: RunPlan, plain: _PlainConfig) -> Iterator[str]:
-    """Say at which levels the program plans other budgets, thresholds or shares than are written."""
+    """Say at which levels the program's plan differs from what is written.
+
+    Budgets, thresholds and shares are compared.
+    """
     planned = {
         (
             level.family.name,

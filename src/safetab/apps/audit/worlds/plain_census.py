@@ -1,4 +1,7 @@
-"""A second reader of the audit's specification: it looks at texts, row by row, and compiles nothing."""
+"""A second reader of the audit's specification.
+
+It looks at texts, row by row, and compiles nothing.
+"""
 
 from __future__ import annotations
 
@@ -178,7 +181,10 @@ class PlainCensus:
         return field["other"] if values and text not in values else text
 
     def _codes(self, classification: str, row: _Row) -> frozenset[str]:
-        """The codes that count: in the first columns that are used, cut, neither missing nor residual."""
+        """The codes that count: in the first columns that are used, and cut.
+
+        Missing and residual codes don't count.
+        """
         keys = self._keys["classifications"][classification]
         used = self._keys["privacy"]["use"].get(classification)
         texts = [row[column] for column in keys["columns"][:used]]
@@ -205,7 +211,10 @@ class PlainCensus:
         return found
 
     def _cell_of(self, shape: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], int]:
-        """The number of a record's cell: attributes crossed in their order, the last one fastest."""
+        """The number of a record's cell.
+
+        Attributes are crossed in their order, the last one fastest.
+        """
         parts: list[Sequence[Any]] = []
         for name in shape.get("by", []):
             starts = shape.get("breaks", {}).get(name)
@@ -229,7 +238,10 @@ class PlainCensus:
 
 
 def counted_check(run: AuditedRun) -> Verdict:
-    """Compare every exact count that a run asked for, and every group that it has, with a plain reading."""
+    """Compare every exact count that a run asked for with a plain reading.
+
+    Every group that the run has is compared too.
+    """
     plain = PlainCensus(run.world)
     compared = 0
     faults: list[str] = []
@@ -259,7 +271,10 @@ def counted_check(run: AuditedRun) -> Verdict:
 def _wrong_counts(
     plain: PlainCensus, level: LevelPlan, question: Question, asked: Mapping[_Key, int]
 ) -> int:
-    """How many counts of a question are wrong, are missing, or are of groups that this stage does not measure."""
+    """The number of counts of a question that are wrong, or missing.
+
+    Counts of groups that this stage does not measure are wrong.
+    """
     event, shape = question
     lone = plain.lone_groups(level.level.iterations.name)
     is_lone = event.stage is Stage.TOTAL_ONLY

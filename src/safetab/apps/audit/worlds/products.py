@@ -1,4 +1,7 @@
-"""Both products as the audit sees them: their worlds and what a full and a quick audit run."""
+"""Both products as the audit sees them.
+
+It has their worlds and what a full and a quick audit run.
+"""
 
 from __future__ import annotations
 
@@ -154,9 +157,15 @@ PERSONS, HOUSEHOLDS = _persons(), _households()
 _MADE_UP: Mapping[Product, _MadeUp] = {SAFETAB_P: PERSONS, SAFETAB_H: HOUSEHOLDS}
 _ROUTES = (runs.RELEASED_AGAIN, runs.SMALL_BATCHES, runs.COTERMINOUS)
 _NINE_AND_THREE = {DETAILED: 9, REGIONAL: 3}
-"""Eight codes and an ethnicity are in 9 Detailed groups, and in 3 of two regions of each kind."""
+"""Eight codes and an ethnicity are in 9 Detailed groups, and in 3 Regional ones.
+
+The Regional groups are of two regions of each kind.
+"""
 _ONE = dict.fromkeys(US.group_levels, 1)
-"""One code is in one group: there are no groups of one race alone, and none of ethnicities."""
+"""One code is in one group.
+
+There are no groups of one race alone, and no groups of ethnicities.
+"""
 _ONE_CODE_GEOMETRIC = {"privacy_defn": "puredp", "max_race_codes": 1}
 
 
@@ -252,9 +261,9 @@ def _floor_of_persons(name: str, geography: str, gamma: Fraction, share: Fractio
 _Setting = tuple[MadeUpRecord, files.WorldLists]
 """The record that is present or not, and the lists of its groups.
 
-Worlds of many equal entities show the loss of this record. For persons: totals, and cells of all tables; 9
-groups and 1; both kinds of noise; with suppression. For households: both table families, alone and together;
-9 groups and 1; both kinds of noise.
+Worlds of many equal entities show the loss of this record. For persons: totals, and cells of all
+tables; 9 groups and 1; both kinds of noise; with suppression. For households: both table families,
+alone and together; 9 groups and 1; both kinds of noise.
 """
 _RECORDS_OF_AN_ENTITY = 4
 _STATES = tuple(sorted(US_STATES))[:50]

@@ -1,4 +1,7 @@
-"""The files of the audit's worlds: lists of codes and iterations, blocks, published totals."""
+"""The files of the audit's worlds.
+
+They are lists of codes and iterations, blocks, and published totals.
+"""
 
 from __future__ import annotations
 
@@ -57,7 +60,10 @@ _AnyRecord = TypeVar("_AnyRecord", bound=MadeUpRecord)
 
 @dataclass(frozen=True, slots=True)
 class WorldLists:
-    """Which groups the public lists have: the number of race codes and the kinds of iterations."""
+    """The groups on the public lists.
+
+    They follow from the number of race codes and the kinds of iterations.
+    """
 
     races: int = len(RACES)
     has_alone: bool = True
@@ -78,7 +84,10 @@ NOISE_LISTS_OF_ONE_RACE = WorldLists(has_alone=False, has_ethnicities=False, cro
 
 
 def block_and_codes(record: MadeUpRecord) -> list[str]:
-    """The columns that all records have. "Null" fills the race columns that a record does not use."""
+    """The columns that all records have.
+
+    "Null" fills the race columns that a record does not use.
+    """
     unused = ["Null"] * (len(RACE_COLUMNS) - len(record.races))
     return [record.block, "01", *record.races, *unused, record.ethnicity]
 
@@ -91,10 +100,10 @@ def write_world(
     lists: WorldLists | None = None,
     blocks: _Blocks = _BLOCKS,
 ) -> AuditWorld:
-    """Write a world of these records, marked as synthetic, with totals if they choose its tables.
+    """Write a world of these records, marked as synthetic.
 
-    By default it has the usual lists and blocks, and some groups have no total. With other lists
-    every group has one.
+    It has totals if they choose its tables. By default it has the usual lists and blocks, and some
+    groups have no total. With other lists every group has one.
     """
     always = _WITH_TOTALS if lists is None else None
     lists = lists or WorldLists()
@@ -227,7 +236,10 @@ class _Iteration:
 
 
 def _iterations(lists: WorldLists) -> list[_Iteration]:
-    """The iterations of races, alone if the lists have such, alone or in combination, and of ethnicities if any."""
+    """The iterations of races, and of ethnicities if the lists have any.
+
+    Those of races are alone, if the lists have such, and alone or in combination.
+    """
     races = _groups(RACES[: lists.races], TOTAL_ONLY_RACE, lists)
     races += [(2, _TOTAL_ONLY, [code]) for code in lists.codes_of_total_only_races]
     ethnicities = _groups(ETHNICITIES, TOTAL_ONLY_ETHNICITY, lists) if lists.has_ethnicities else []

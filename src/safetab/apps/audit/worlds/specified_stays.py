@@ -1,9 +1,10 @@
-"""The audit's foreign census: stays of guests of an island, specified in stays/census.toml.
+"""The audit's foreign census: stays of guests of an island.
 
-A guest is protected, with up to two stays. Up to eight languages are said and six of them count;
-codes are cut, and some mean "not stated". Towns cross districts, some cells are in no town, unknown
-cells count elsewhere, and some stays do not count at all. Only cells suppress small totals. Each
-level, pass and family has its own budget and thresholds.
+It is specified in stays/census.toml. A guest is protected, with up to two stays. Up to eight
+languages are said and six of them count; codes are cut, and some mean "not stated". Towns cross
+districts, some cells are in no town, unknown cells count elsewhere, and some stays do not count at
+all. Only cells suppress small totals. Each level, pass and family has its own budget and
+thresholds.
 """
 
 from __future__ import annotations
@@ -52,7 +53,10 @@ _COLUMNS = (
 )
 _LANGUAGES = (*(f"{family}0{number}" for family in "abcd" for number in (1, 2, 3)), "e01")
 _EIGHT_LANGUAGES = ("a01.1", "b01", "c01.22", "d01", "a02", "b02", "c02", "d02")
-"""They are in all four families; the first six, which count, are in six groups of languages."""
+"""Languages of all four families.
+
+The first six, which count, are in six groups of languages.
+"""
 _MOTHERS = ("10", "11", "20", "21")
 _CROWDED, _EMPTY, _SOUTHERN, _UNKNOWN = "1001", "1002", "2001", "unknown"
 _Cells = Mapping[str, str]
@@ -80,10 +84,13 @@ _LABELS = (
     "south cell",
 )
 _GROUPS = {"family": 4, "language": 6, "mother": 2}
-"""The stability of each level of groups: a mother tongue is in a group of any and in one of only."""
+"""The stability of each level of groups.
+
+A mother tongue is in a group of any and in one of only.
+"""
 _USUAL_BUDGET = Fraction(1, 4)  # noise of about 3, times the stability
 _REACHED = {_NORTH_CELL: 0, "north town": 2, "south cell": 1, "south town": 1}
-"""How many thresholds each group of a label reaches in a noise world."""
+"""The number of thresholds that each group of a label reaches in a noise world."""
 _CROWDS = (0, 8, 20, 55)  # one in each class of counts by which the width of noise is judged
 _CROWDED_CELLS = 220
 _LARGE_CELLS = 1_400
@@ -96,7 +103,10 @@ _Choices = Mapping[tuple[str, str, str], tuple[Fraction, list[int]]]
 
 @dataclass(frozen=True, slots=True)
 class _Stay(MadeUpRecord):
-    """A made-up stay; `block`, `races` and `ethnicity` are its cell, languages and mother tongue."""
+    """A made-up stay.
+
+    `block`, `races` and `ethnicity` are its cell, languages and mother tongue.
+    """
 
     ethnicity: str = _MOTHERS[0]
     guest: str = ""  # a guest of its own
@@ -137,10 +147,11 @@ def _write(
     choices: _Choices | None = None,
     cells: _Cells = _CELLS,
 ) -> AuditWorld:
-    """Write a world, marked as synthetic, without the pass of the south if nothing is chosen for it.
+    """Write a world, marked as synthetic.
 
-    The usual choices are made unless others are given. `changes` are to the other keys of privacy.toml; with
-    `listed`, groups are on lists.
+    It lacks the pass of the south if nothing is chosen for it. The usual choices are made unless
+    others are given. `changes` are to the other keys of privacy.toml; with `listed`, groups are on
+    lists.
     """
     choices = choices or _usual_choices()
     world = AuditWorld(folder / "parameters", folder / "data", folder / "parameters" / "cells.csv")
@@ -184,7 +195,10 @@ def _write(
 
 
 def _put_groups_on_lists(parameters: Path) -> None:
-    """Groups from two files in place of columns: some are in large areas alone, some have a lone total."""
+    """Take groups from two files in place of columns.
+
+    Some are in large areas alone, some have a lone total.
+    """
     specification = parameters / "census.toml"
     before, _, rest = specification.read_text().partition("[groups]\n")
     after = rest[rest.index("[[tables]]") :]
@@ -204,7 +218,10 @@ def _write_one_level(
 
 
 def _write_large(folder: Path) -> AuditWorld:
-    """Write a level that is read in several parts; one cell has a crowd, and the others have nobody."""
+    """Write a level that is read in several parts.
+
+    One cell has a crowd, and the others have nobody.
+    """
     cells = _ELSEWHERE | {str(10_000 + number): "n,d1,t1" for number in range(_LARGE_CELLS)}
     crowd = [replace(_FILLS_ALL_GROUPS, block="10700")] * files.LARGE_CROWD
     return _write_one_level(folder, crowd, 1.5, {"suppress": 0.9}, cells)
@@ -242,7 +259,10 @@ def _noise_world(kind: str, changes: Mapping[str, Any], times: int) -> NoiseWorl
 
 
 def _write_loss(changes: Mapping[str, Any], budget: int, entities: int, folder: Path) -> AuditWorld:
-    """Write cells with four stays each; in every second one, a guest has two more that are equal."""
+    """Write cells with four stays each.
+
+    In every second one, a guest has two more that are equal.
+    """
     cells = [f"{10_000 + number}" for number in range(entities)]
     stays: list[_Stay] = []
     for number, cell in enumerate(cells):
