@@ -1,4 +1,7 @@
-"""`safetab accuracy`: checks, exact counts, runs, and a folder that only the curator can read."""
+"""`safetab accuracy`: checks, exact counts, runs, and a folder.
+
+Only the curator can read the folder.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +53,7 @@ _MOST_RUNS = 100_000
 
 @dataclass(frozen=True, slots=True)
 class AccuracyRequest:
-    """How often to run, against which PARAMETERS, and whether the data may be of real people."""
+    """The number of runs, the other PARAMETERS, and whether the data may be of real people."""
 
     runs: int = 100
     against: Path | None = None
@@ -60,7 +63,7 @@ class AccuracyRequest:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class AccuracySummary(Result):
-    """What was written, and about whom."""
+    """The files that were written, and whom they are about."""
 
     warnings: tuple[Finding, ...]
     rows: Mapping[str, int]  # by the name of a table
@@ -193,7 +196,7 @@ def _of_another_product(parameters: Path, against: Path | None) -> tuple[Finding
 
 
 def _tables(product: Product) -> tuple[object, ...]:
-    """What two configurations must share to be compared."""
+    """The parts of a product that two configurations must share to be compared."""
     families = [(family.name, len(family.shapes)) for family in product.families]
     shapes = [(shape.label, shape.cell_of_value, shape.lines) for shape in product.shapes]
     return product.name, product.selector, families, shapes

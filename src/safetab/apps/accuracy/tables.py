@@ -1,4 +1,7 @@
-"""The report's two tables: errors by class of groups, and two configurations class by class."""
+"""The report's two tables.
+
+They have errors by class of groups, and two configurations class by class.
+"""
 
 from __future__ import annotations
 
@@ -112,7 +115,10 @@ class _Change:
     more_is_better: bool
 
     def direction(self, limit: float) -> int:
-        """1 if the other is better by more than `limit` standard errors, -1 if it is worse, or 0."""
+        """The sign of a clear change: 1 if the other is better, -1 if it is worse, or 0.
+
+        It is clear if the difference is more than `limit` standard errors.
+        """
         difference = self.other - self.given
         if abs(difference) <= limit * self.spread or difference == 0:
             return 0
@@ -120,7 +126,7 @@ class _Change:
 
 
 def _verdict(row: _Row, changes: Sequence[_Change], limit: float) -> str:
-    """What the second configuration does to the groups of this row of the comparison."""
+    """The effect of the second configuration on the groups of this row of the comparison."""
     if row["groups"] is None or row["groups_other"] is None:
         return "only in the other" if row["groups"] is None else "only in the first"
     directions = {change.direction(limit) for change in changes} - {0}
@@ -130,9 +136,10 @@ def _verdict(row: _Row, changes: Sequence[_Change], limit: float) -> str:
 
 
 def levels_alike(given: Assessment, other: Assessment) -> frozenset[_LevelKey]:
-    """The levels that both measure in the same way for the same groups: they differ by chance only.
+    """The levels that both measure in the same way for the same groups.
 
-    Rules and copies join numbers of several levels, so with them all levels are alike or none.
+    They differ by chance only. Rules and copies join numbers of several levels, so with them all
+    levels are alike or none.
     """
     if given.plan.config.allow_negative_counts != other.plan.config.allow_negative_counts:
         return frozenset()
@@ -261,7 +268,10 @@ def _changes(product: Product, keys: _Row, both: tuple[_Row, _Row]) -> tuple[_Ch
 
 
 def _share_change(name: str, both: tuple[_Row, _Row], *, more_is_better: bool) -> _Change:
-    """A change of a share, with the standard error of equal shares: even 0 % and 100 % have one."""
+    """A change of a share, with the standard error of equal shares.
+
+    Even shares of 0 % and 100 % have one.
+    """
     given, other = both
     chances = sum(figures["chances"] for figures in both)
     pooled = sum(figures[name] * figures["chances"] for figures in both) / chances

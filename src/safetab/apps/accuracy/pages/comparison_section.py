@@ -64,7 +64,7 @@ def _in_words(verdict: str, names: _Names) -> str:
 
 
 def _verdicts(assessment: Assessment, rows: Rows, names: _Names) -> Markup:
-    """How many non-empty groups gain and lose, by level."""
+    """The numbers of non-empty groups that gain and lose, by level."""
     counts: dict[str, dict[str, int]] = {}
     for row in rows:
         if row["size_class"] != "0":

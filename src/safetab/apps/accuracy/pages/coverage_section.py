@@ -39,7 +39,7 @@ _HEADINGS_WITH_SUPPRESSION = (
 
 
 def coverage_section(assessment: Assessment, rows: Rows) -> Markup:
-    """How often margins and intervals hold, for published totals and for all draws."""
+    """The coverage of margins and intervals, for published totals and for all draws."""
     judged = (
         f"among {LEAST_NUMBERS} totals or more, and by more than {_BEYOND_CHANCE} standard errors"
     )
@@ -58,7 +58,10 @@ def coverage_section(assessment: Assessment, rows: Rows) -> Markup:
 
 
 def _levels(assessment: Assessment, totals: Rows) -> Markup:
-    """A table of coverage by level. Without suppression, intervals are the same as plain margins."""
+    """A table of coverage by level.
+
+    Without suppression, intervals are the same as plain margins.
+    """
     made = []
     columns = (_PLAIN, _INTERVAL) if assessment.has_suppression else (_PLAIN,)
     for level, measured, name in parts.measured_levels(assessment):
@@ -92,7 +95,10 @@ def _failing(level: AssessedLevel, measured: MeasuredAs) -> tuple[str, str]:
 
 
 def _sizes(assessment: Assessment, totals: Rows) -> Markup:
-    """A table of the size classes in which the plain margin fails somewhere, and the next class."""
+    """A table of the size classes in which the plain margin fails somewhere.
+
+    The next class is in it too.
+    """
     levels, failing = [], []
     for level, measured, name in parts.measured_levels(assessment):
         fails_up_to = level.theories[measured].margin_fails_up_to
@@ -121,7 +127,10 @@ def _sizes(assessment: Assessment, totals: Rows) -> Markup:
 
 
 def _both(row: Row | None, assessment: Assessment) -> Markup:
-    """A cell with the coverage of the plain margin and of the interval, and theory as a tooltip."""
+    """A cell with the coverage of the plain margin and of the interval.
+
+    Theory is its tooltip.
+    """
     if row is None or not row["numbers"]:
         return element("td", NOTHING)
     plain, interval = (_theory(row, column, assessment) for column in (_PLAIN, _INTERVAL))

@@ -132,7 +132,7 @@ def threshold_plot(assessment: Assessment) -> Plot:
 
 
 def suppression_plots(assessment: Assessment) -> list[Plot]:
-    """The paper's two curves: the chance that a lone total is suppressed, and its bias if it is not.
+    """The paper's two curves: a lone total's chance of suppression, and its bias if shown.
 
     Both are plotted by true size in units of T.
     """
@@ -233,7 +233,7 @@ def _bins(alike: _AlikeLevels, edges: _Floats) -> list[_Bin]:
 
 
 def _thinned(points: list[Point]) -> list[Point]:
-    """The same line without points in its flat parts."""
+    """The line without points in its flat parts."""
     kept = points[:1]
     for point, following in pairwise(points[1:]):
         if max(abs(point[1] - kept[-1][1]), abs(following[1] - kept[-1][1])) > _VISIBLE:
@@ -244,7 +244,10 @@ def _thinned(points: list[Point]) -> list[Point]:
 def error_plots(
     assessment: Assessment, rows: Rows, statistic: str, label: str, unit: float
 ) -> list[Plot]:
-    """A statistic of totals by size class: a plot for each area level, with all group levels, the finest first."""
+    """A statistic of totals by size class: a plot for each area level, the finest first.
+
+    Each plot has all group levels.
+    """
     census, plots = assessment.census, []
     names = [level.name for level in reversed(census.tabulated_group_levels)]
     group_levels = list(zip(cycle(_COLOURS), names, strict=False))

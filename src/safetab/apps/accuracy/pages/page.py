@@ -1,4 +1,7 @@
-"""The page of an accuracy report, for experts and committees, in one file without dependencies."""
+"""The page of an accuracy report, for experts and committees.
+
+It is one file without dependencies.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +46,7 @@ from safetab.runs.observed.assess import Assessment
 
 @dataclass(frozen=True, slots=True)
 class AssessedData:
-    """What kind of data was assessed, and the names of the configurations."""
+    """The kind of data that was assessed, and the names of the configurations."""
 
     is_synthetic: bool
     status: OutputStatus  # that the output of a run with the same inputs and key would have
@@ -134,7 +137,10 @@ def accuracy_page(
 def _by_family(
     section: Callable[[Assessment, Rows], Markup], own: Assessment, rows: Rows
 ) -> Markup:
-    """A section for each table family, below its name if there are several; empty ones are left out."""
+    """A section for each table family, below its name if there are several.
+
+    Empty ones are left out.
+    """
     if not own.product.has_several_families:
         return section(own, rows)
     parts = []

@@ -117,7 +117,7 @@ def levels_section(assessment: Assessment, rows: Rows) -> Markup:
 def _publication(
     assessment: Assessment, level: AssessedLevel, measured: MeasuredAs, whole: Row, zero: Row | None
 ) -> tuple[str, str]:
-    """The share of non-empty groups that are published, and of empty groups that are suppressed."""
+    """The share of non-empty groups that are published, and of empty ones suppressed."""
     published, groups, suppressed = whole["published"], whole["groups"], None
     if zero is not None:
         published -= zero["published"]
@@ -186,14 +186,17 @@ def _expected_farthest(comparisons: int) -> float:
 
 
 def beyond_three(rows: Rows) -> tuple[int, float, int]:
-    """How many distances from theory are beyond 3 standard errors, how many by chance, and how many there are."""
+    """The number of distances from theory beyond 3 standard errors, by chance, and in all.
+
+    "By chance" is the number to be expected.
+    """
     distances = _distances(rows)
     far = sum(abs(distance) > _FAR for _, _, distance in distances)
     return far, len(distances) * erfc(_FAR / sqrt(2)), len(distances)
 
 
 def distance_section(assessment: Assessment, rows: Rows) -> Markup:
-    """How far the observed statistics are from theory, and the farthest of them."""
+    """The distances of the observed statistics from theory, and the farthest of them."""
     if not assessment.has_theory:
         return paragraphs(parts.text("no_theory"))
     distances = _distances(rows)

@@ -24,7 +24,10 @@ _LEADS = ("What is this?", "May it be released?", "How precise are totals?", "Wh
 
 @dataclass(frozen=True, slots=True)
 class MarginShares:
-    """How often 95 % margins and intervals held, in rows of levels with enough numbers to tell."""
+    """The shares of 95 % margins and intervals that held, level by level.
+
+    The rows are of levels with enough numbers to tell.
+    """
 
     intervals: Rows  # of published totals
     draws: Rows  # of totals and cells, published or not
@@ -112,7 +115,7 @@ def lines(
 
 
 def _errors(assessment: Assessment, rows: Rows) -> Markup:
-    """How far totals are off on average, in the best and in the worst level."""
+    """The average errors of totals, in the best and in the worst level."""
     found = [
         (parts.found(rows, level, measured), name)
         for level, measured, name in parts.measured_levels(assessment)
@@ -137,7 +140,10 @@ def _errors(assessment: Assessment, rows: Rows) -> Markup:
 
 
 def _to_check(assessment: Assessment, rows: Rows, seen: MarginShares) -> Markup:
-    """What a reader should look at, with links to the sections; nothing if nothing stands out."""
+    """The points that a reader should look at, with links to the sections.
+
+    It says so if nothing stands out.
+    """
     points: list[list[str]] = []
     if not seen.hold:
         points.append(["The margins: ", link("coverage", "do the margins and intervals hold?")])
