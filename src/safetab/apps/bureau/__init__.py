@@ -1,4 +1,7 @@
-"""The Census Bureau's own files: tables of its edited file, and releases from its published tables."""
+"""The Census Bureau's own files: tables of its edited file, and releases from its tables.
+
+The tables behind such a release are published.
+"""
 
 HANDED_OUT = {
     "cef_tables": "ConvertedCef blocks_with_units convert_cef",

@@ -1,4 +1,7 @@
-"""Tables made from a CEF: its records as Parquet for Spark, and the list of blocks with units."""
+"""Tables made from a CEF.
+
+They are its records as Parquet for Spark, and the list of blocks with units.
+"""
 
 from __future__ import annotations
 
@@ -125,9 +128,9 @@ def convert_cef(
 
 
 def _warnings(findings: list[Finding], log: ConfidentialLog | None) -> tuple[Finding, ...]:
-    """The warnings of all states, once all are read, so that one error does not hide the others.
+    """The warnings of all states, once all are read.
 
-    Raises InvalidInput if a finding is an error.
+    So one error does not hide the others. Raises InvalidInput if a finding is an error.
     """
     if any(finding.is_error for finding in findings):
         raise InvalidInput(findings)

@@ -53,7 +53,7 @@ from safetab.release.outputs.output_folder import EarlierOutput, output_findings
 
 @dataclass(frozen=True, slots=True)
 class OfficialRequest:
-    """What is known besides the files: parameters, blocks, and whether they are whole tables."""
+    """The facts known besides the files: parameters, blocks, and if they are whole tables."""
 
     parameters: Path
     geography: Path | None = None
@@ -137,7 +137,10 @@ def _read(
 _PUBLISHED_AS = "Detailed Demographic and Housing Characteristics File {}"
 _FILE_OF_RECORDS = {"person": "A", "household": "B"}
 _YEAR_OF_FILE = re.compile(r"DECENNIAL[A-Z]*(\d{4})\.")
-"""The year in the name of a download of data.census.gov, such as DECENNIALDDHCA2020.T02001-Data.csv."""
+"""The year in the name of a download of data.census.gov.
+
+DECENNIALDDHCA2020.T02001-Data.csv is such a name.
+"""
 
 
 def published_by_the_bureau(noun: str, names: Iterable[str]) -> Publication:

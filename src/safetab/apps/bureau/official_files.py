@@ -229,9 +229,10 @@ def _distinct(column: pa.Array) -> tuple[list[str], NDArray[np.int64]]:
 def _check_printable(
     column: str, texts: pa.Array | None, part: TextColumns, wrong: RowProblems
 ) -> None:
-    """Report texts with characters that could steer a terminal or turn the direction of reading.
+    """Report texts with characters that could mislead a reader.
 
-    Names are shown and written unchanged.
+    They could steer a terminal or turn the direction of reading. Names are shown and written
+    unchanged.
     """
     if texts is not None:
         distinct, position = _distinct(texts)
@@ -240,7 +241,10 @@ def _check_printable(
 
 
 def _first_texts(column: pa.Array | None, position: NDArray[np.int64]) -> list[tuple[int, str]]:
-    """For each position that occurs, the text of another column in its first row, if there is one."""
+    """The text of another column in the first row of each position that occurs.
+
+    Rows without such a text are left out.
+    """
     if column is None:
         return []
     numbers, first = np.unique(position, return_index=True)
@@ -268,7 +272,10 @@ def _numbers_of(
 
 
 def _merged(table: OfficialTable) -> OfficialTable | None:
-    """Each group once, by rising level, entity and code, or None if its rows contradict each other."""
+    """Each group once, by rising level, entity and code.
+
+    None if its rows contradict each other.
+    """
     order = np.lexsort((table.code, table.entity, table.level))
     table = table.take(order)
     if not len(table):

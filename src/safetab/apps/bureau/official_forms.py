@@ -163,7 +163,10 @@ def _named_columns(
 def _csv_parts(
     path: Path, header: Sequence[str], skipped: int, encoding: str
 ) -> Iterator[tuple[int, _Arrays]]:
-    """The first line number of each part, and its columns. If columns share a name, the first counts."""
+    """The first line number of each part, and its columns.
+
+    If columns share a name, the first counts.
+    """
     positions = [str(position) for position in range(len(header))]
     first = {name: str(position) for position, name in reversed(list(enumerate(header)))}
     try:
