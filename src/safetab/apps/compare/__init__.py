@@ -1,4 +1,4 @@
-"""Several protections side by side: one synthetic census, the same tables, the same measures and attacks."""
+"""Several protections side by side: one synthetic census, the same measures and attacks."""
 
 HANDED_OUT = {
     "compare": "compare_files",

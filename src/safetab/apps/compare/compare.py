@@ -1,4 +1,7 @@
-"""`safetab compare`: protect one counted census in several ways, measure what users lose, attack what is published."""
+"""`safetab compare`: protect one counted census in several ways, measure, and attack.
+
+The measures are of what users lose; the attacks are on what is published.
+"""
 
 from __future__ import annotations
 
@@ -118,7 +121,10 @@ class _Protected:
         )
 
     def unchanged(self, counted: CountedArea) -> set[int] | None:
-        """The attacked levels whose numbers a step on records leaves as they are; None without such a step."""
+        """The attacked levels whose numbers a step on records leaves as they are.
+
+        None without such a step.
+        """
         census, records = counted.census, self.protection.records
         if records is None:
             return None
@@ -132,14 +138,17 @@ class _Protected:
 
 
 def _safetab_publication(world: World, seed: int, area: AttackedArea) -> Publication:
-    """What the first run of SafeTab publishes of an area."""
+    """The first run of SafeTab, as it publishes an area."""
     return safetab_publication(
         area, world.inputs.plan, world.census.known, bits_of_run(0, key_of_seed(seed))
     )
 
 
 _Split = tuple[SplitGroups, Sequence[tuple[int, int, int]]]
-"""Groups whose totals are asked for again and again, in parts; and a system, a number and an area of each total."""
+"""Groups whose totals are asked for again and again, in parts; and places of the totals.
+
+The place of a total is a system, a number and an area.
+"""
 
 
 def _split_totals(counted: CountedArea, seed: int) -> _Split:
@@ -163,7 +172,10 @@ def _split_totals(counted: CountedArea, seed: int) -> _Split:
 
 
 def as_published(split: _Split, publication: Publication) -> dict[int, float]:
-    """The share of totals that are published exactly: of methods that aren't run with a table builder."""
+    """The share of totals that are published exactly.
+
+    It is for methods that aren't run with a table builder.
+    """
     groups, places = split
     printed = [publication.tables[place].numbers.filled(-1)[number] for place, number, _ in places]
     return {0: float(np.equal(printed, groups.by_value.sum(axis=1)).mean())}
@@ -171,7 +183,7 @@ def as_published(split: _Split, publication: Publication) -> dict[int, float]:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ComparisonSummary(Result):
-    """What was compared, and what was not finished."""
+    """The protections compared, and the work that was not finished."""
 
     warnings: tuple[Finding, ...]
     protections: tuple[str, ...]  # their specs
@@ -193,10 +205,10 @@ def compare_files(
     request: CompareRequest,
     progress: Progress | None = None,
 ) -> ComparisonSummary:
-    """Compare protections on one synthetic census and write the page and its numbers: all of it, or nothing.
+    """Compare protections on one synthetic census and write the page and its numbers.
 
-    Raises InvalidInput if an input or option is wrong or the people may be real, RunFailed if the
-    machine fails.
+    All of it is written, or nothing. Raises InvalidInput if an input or option is wrong or the
+    people may be real, RunFailed if the machine fails.
     """
     progress = progress or NoProgress()
     require_parameters(parameters, data)
@@ -242,7 +254,10 @@ class Comparing:
     def comparison(
         self, protections: Sequence[Protection], left_out: Mapping[str, str]
     ) -> Comparison:
-        """Everything that the page shows; it also says which protections were left out already, and why."""
+        """Everything that the page shows.
+
+        It also says which protections were left out already, and why.
+        """
         for spec, reason in left_out.items():
             self._left_out.setdefault(reason, []).append(spec)
         seed, progress = self._request.seed, self._progress
@@ -303,7 +318,10 @@ class Comparing:
         )
 
     def _compared(self, protection: Protection) -> list[Compared]:
-        """The measures of one protection; none if a preset needs what these data lack, which is said."""
+        """The measures of one protection.
+
+        There are none if a preset needs what these data lack, which is said.
+        """
         seed, runs = self._request.seed, self._request.runs
         try:
             with self._protected(protection) as protected:
@@ -327,7 +345,10 @@ class Comparing:
 
     @contextmanager
     def _protected(self, protection: Protection) -> Iterator[_Protected]:
-        """The worlds that a protection publishes from: the true one, and another where records change."""
+        """The worlds that a protection publishes from.
+
+        They are the true one, and another where records change.
+        """
         if protection.parameters is not None:
             with counted_world(
                 protection.parameters, self._data, self._request, NoProgress()

@@ -1,4 +1,7 @@
-"""Numbers as each protection prints them, and one deduction of each attack in words, taken from this run."""
+"""Numbers as each protection prints them, and one deduction of each attack in words.
+
+All of them are taken from this run.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,10 @@ def _printed_number(publication: Publication, system: int, number: int) -> str:
 def shown_numbers(
     area: AttackedArea, printed: Mapping[str, Publication]
 ) -> tuple[str, tuple[ShownNumber, ...]]:
-    """Ten groups of one smallest area as each protection would print their totals, from large to small."""
+    """Ten groups of one smallest area as each protection would print their totals.
+
+    They are in order from large to small.
+    """
     smallest = [place for place, each in enumerate(area.areas) if each.level == area.smallest]
     place = sorted(smallest, key=lambda each: area.areas[each].people)[len(smallest) // 2]
     found = [
@@ -53,7 +59,10 @@ def add_examples(
     findings: Sequence[Finding],
     averaged: Callable[[], WorkedExample | None] | None,
 ) -> None:
-    """Add an example of each attack that has none yet; without any protection there is nothing to find out."""
+    """Add an example of each attack that has none yet.
+
+    Without any protection there is nothing to find out.
+    """
     makers: dict[str, Callable[[], WorkedExample | None]] = {
         "proven": lambda: _proven_example(area, protection.spec, publication),
         "named": lambda: _named_example(area, protection, publication, findings),
@@ -69,7 +78,10 @@ def add_examples(
 def _proven_example(
     area: AttackedArea, spec: str, publication: Publication
 ) -> WorkedExample | None:
-    """The first cell of one person that follows from other numbers, though its own number leaves it open."""
+    """The first cell of one person that follows from other numbers.
+
+    Its own number leaves it open.
+    """
     for place, system in enumerate(area.systems if publication.can_be_proven else ()):
         bounds, (low, high) = (
             bounds_of(system, publication.windows[place]),
@@ -98,7 +110,10 @@ def _named_example(
     publication: Publication,
     findings: Sequence[Finding],
 ) -> WorkedExample | None:
-    """The likeliest cell of one person whose own number leaves it open, and whose error is in no other number."""
+    """The likeliest cell of one person whose own number leaves it open.
+
+    Its error is in no other number.
+    """
     best, at = 0.0, (0, 0)
     for place, (system, finding) in enumerate(zip(area.systems, findings, strict=True)):
         if finding.chances is None or finding.chances.r_hat > DISAGREE or not len(system.leaves):
@@ -123,7 +138,10 @@ def _named_example(
 def _around(
     area: AttackedArea, publication: Publication, place: int, number: int
 ) -> dict[int, tuple[str, str]]:
-    """What a number and those beside it in its area count, and how each is printed; the total comes last."""
+    """A number and those beside it in its area: what they count, and how each is printed.
+
+    The total comes last.
+    """
     system = area.systems[place]
     same = np.flatnonzero(system.areas == system.areas[number])
     others = [each for each in same[::-1].tolist() if each != number and system.lines[each] > 0]
@@ -140,7 +158,10 @@ def _around(
 def _in_larger_areas(
     area: AttackedArea, publication: Publication, place: int, number: int
 ) -> dict[int, tuple[str, str]]:
-    """Every number of a larger area that counts the people of this one, with its area, and how it is printed."""
+    """Every number of a larger area that counts the people of this one.
+
+    Each comes with its area, and with how it is printed.
+    """
     system = area.systems[place]
     is_part = system.rows.is_part(len(system.truth))
     counts_them = is_part[:, is_part[number]].all(axis=1) & (system.areas != system.areas[number])
@@ -160,7 +181,10 @@ def _example(
     around: Mapping[int, tuple[str, str]],
     steps: Sequence[str],
 ) -> WorkedExample:
-    """The deduction of the first of these numbers of one system, beside how all of them are printed."""
+    """The deduction of the first of these numbers of one system.
+
+    All the numbers stand beside it as they are printed.
+    """
     system, number = area.systems[place], next(iter(around))
     where = f"{system.name}, {area.areas[int(system.areas[number])].name}"
     return WorkedExample(

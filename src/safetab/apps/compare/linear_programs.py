@@ -1,8 +1,9 @@
-"""Linear and integer programs: the only module that imports OR-Tools, and only when a program is made.
+"""Linear and integer programs: the only module that imports OR-Tools.
 
-Both kinds of program have unknowns with bounds and costs, and rows: sums of unknowns times whole
-coefficients, each within a range. The cheapest solution is asked for. The same program always gives
-the same solution: one worker, one seed, and limits that count work, not time on the clock.
+It does so only when a program is made. Both kinds of program have unknowns with bounds and costs,
+and rows: sums of unknowns times whole coefficients, each within a range. The cheapest solution is
+asked for. The same program always gives the same solution: one worker, one seed, and limits that
+count work, not time on the clock.
 """
 
 from __future__ import annotations
@@ -28,7 +29,10 @@ def is_available() -> bool:
 
 
 class LinearProgram:
-    """A linear program, solved by the simplex method (GLOP). Bounds and costs are cheap to change."""
+    """A linear program, solved by the simplex method (GLOP).
+
+    Bounds and costs are cheap to change.
+    """
 
     def __init__(self) -> None:
         with warnings.catch_warnings():  # types made by SWIG are deprecated from Python 3.12 on
@@ -72,7 +76,7 @@ class LinearProgram:
 
 
 class _Answer(NamedTuple):
-    """What the solver says of an integer program."""
+    """The solver's answer to an integer program."""
 
     values: Int64s | None  # of all unknowns, or None if no solution was found
     is_finished: (

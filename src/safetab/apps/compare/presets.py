@@ -1,4 +1,7 @@
-"""Protections from published sources, by name: the groups of `--preset`, and the texts of `--list` and `--explain`."""
+"""Protections from published sources, by name.
+
+They are the groups of `--preset`, and the texts of `--list` and `--explain`.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,10 @@ GROUPS: Mapping[str, str] = package_data("safetab.apps.compare", "presets.toml")
 PRESETS = tuple(
     Protection(each["spec"], each["name"], Source(**each["source"])) for each in _BY_NAME
 )
-"""The name and source of every preset, by name; `checked` gives its steps. Its text is canonical."""
+"""The name and source of every preset, by name.
+
+`checked` gives its steps. Its text is canonical.
+"""
 GROUPS_OF: Mapping[str, Sequence[str]] = {each["spec"]: each["groups"] for each in _BY_NAME}
 """The groups that each preset is in."""
 SWEEP: Mapping[str, Sequence[str]] = dict(
@@ -33,7 +39,10 @@ SWEEP: Mapping[str, Sequence[str]] = dict(
 
 
 def protections_of(group: str) -> tuple[tuple[Protection, ...], Mapping[str, str]]:
-    """The protections of a group of `GROUPS` by name; and why others, by their specs, are left out."""
+    """The protections of a group of `GROUPS` by name.
+
+    The second value says why others, by their specs, are left out.
+    """
     specs = [preset.spec for preset in PRESETS if group in GROUPS_OF[preset.spec]]
     specs += [spec for family in SWEEP.values() for spec in family] if group == "sweep" else []
     made = [(spec, checked(spec, Path())) for spec in specs]
@@ -52,7 +61,10 @@ def with_source(protection: Protection) -> Protection:
 
 
 def list_text() -> str:
-    """Every preset by its group, with its source, what is published of it and what was assumed."""
+    """Every preset by its group, with its source.
+
+    The text also says what is published of it and what was assumed.
+    """
     lines: list[str] = []
     for group, words in GROUPS.items():
         lines += [_filled(f"{group}: {words}"), ""]
@@ -81,7 +93,10 @@ def list_text() -> str:
 
 
 def explanation(name: str) -> str:
-    """One method in plain words, with an example of ten numbers. Raises InvalidInput if there is no such method."""
+    """One method in plain words, with an example of ten numbers.
+
+    Raises InvalidInput if there is no such method.
+    """
     known = {words["name"]: words for words in _WORDS}
     known |= {step: words for words in _WORDS for step in words.get("also", ())}
     if name not in known:

@@ -16,7 +16,7 @@ from safetab.apps.compare.protections.protection import Protection
 
 @dataclass(frozen=True, slots=True)
 class Claims:
-    """What an attacker claims, and how many of these claims are right."""
+    """The number of an attacker's claims, and how many of these are right."""
 
     claims: int
     right: int
@@ -27,7 +27,10 @@ class Claims:
 
 @dataclass(frozen=True, slots=True)
 class Exposure:
-    """People exposed by one protection in the area under attack. None: the measure does not apply."""
+    """People exposed by one protection in the area under attack.
+
+    None: the measure does not apply.
+    """
 
     uniques: int
     proven: Claims | None  # every claim should be right
@@ -61,7 +64,10 @@ class Exposure:
 
 
 def added(exposures: Sequence[Exposure]) -> Exposure | None:
-    """The exposure of several areas together: people add up, advantages and shares are averaged. None without any."""
+    """The exposure of several areas together. None without any.
+
+    People add up; advantages and shares are averaged.
+    """
     if len(exposures) < 2:
         return exposures[0] if exposures else None
 
@@ -110,7 +116,10 @@ class Control:
 
 @dataclass(frozen=True, slots=True)
 class WorkedExample:
-    """One deduction of an attack, from this run: what is published, the steps, and what follows."""
+    """One deduction of an attack, from this run.
+
+    It has what is published, the steps, and what follows.
+    """
 
     attack: str  # "proven", "named", "differencing", ...
     protection: str
@@ -151,7 +160,7 @@ class Compared:
 
 @dataclass(frozen=True, slots=True)
 class ComparedCensus:
-    """What the page calls the census and its parts."""
+    """The page's words for the census and its parts."""
 
     people: int
     nouns: str  # what the records describe: "people", "households"

@@ -1,4 +1,7 @@
-"""What a comparison is asked for, and the census that it is asked of: counted once, with the areas under attack."""
+"""The request for a comparison, and the census that it is asked of.
+
+The census is counted once, with the areas under attack.
+"""
 
 from __future__ import annotations
 
@@ -102,7 +105,10 @@ class CompareRequest:
 def checked_protections(
     parameters: Path, data: Path, out: Path, request: CompareRequest
 ) -> tuple[tuple[Protection, ...], Mapping[str, str]]:
-    """The protections asked for, and why others are left out. Raises InvalidInput with every reason not to begin."""
+    """The protections asked for, and why others are left out.
+
+    Raises InvalidInput with every reason not to begin.
+    """
     checked, options = (
         [checked_text(text, Path()) for text in dict.fromkeys(request.protections)],
         request.options,
@@ -129,7 +135,7 @@ def checked_protections(
 
 
 def _refused(data: Path, request: CompareRequest) -> tuple[Finding, ...]:
-    """What is wrong with the request itself."""
+    """The faults of the request itself."""
     findings = FindingsOf("the command")
     if os.path.exists(data) and not is_synthetic(data):  # noqa: PTH110 - never raises; reading it reports what is wrong
         findings.error("DATA", text("may_be_real", data=data, marker=SYNTHETIC_MARKER))
@@ -161,7 +167,10 @@ class World:
     people: int  # how many records were counted
 
     def areas(self, request: CompareRequest) -> tuple[CountedArea, ...]:
-        """The areas under attack, those named or the usual one. Raises InvalidInput with every one that can't be."""
+        """The areas under attack, those named or the usual one.
+
+        Raises InvalidInput with every one that can't be attacked.
+        """
         if not request.attacks:
             return ()
         findings, config, chosen = (
@@ -205,7 +214,10 @@ class World:
         )
 
     def _usual_area(self, levels: Sequence[AreaLevel]) -> ChosenArea:
-        """The area, of the kind that the smallest areas lie in, whose population is nearest to 100,000."""
+        """The area whose population is nearest to 100,000.
+
+        It is of the kind that the smallest areas lie in.
+        """
         plan = smallest_plan(self.inputs, levels[-1])
         parent = plan.level.geography.kind.parent if plan is not None else None
         level = next((each for each in levels if each.kind == parent), levels[-1])
@@ -227,7 +239,10 @@ class World:
         return people_of_area(self.engine, area.level, area.entity)
 
     def scaled(self, factor: Fraction) -> World:
-        """The same counts with every budget times `factor`. Raises InvalidInput if such noise can't be drawn."""
+        """The world with the same counts and every budget times `factor`.
+
+        Raises InvalidInput if such noise can't be drawn.
+        """
         config = self.inputs.files.config
         families = tuple(
             replace(
@@ -238,7 +253,10 @@ class World:
         return self._with(replace(config, families=families))
 
     def of_2020(self) -> World:
-        """The same counts and thresholds with the budgets of 2020, where PARAMETERS have any. Raises InvalidInput."""
+        """The world with the same counts and thresholds, and the budgets of 2020.
+
+        Raises InvalidInput if PARAMETERS have no such budgets.
+        """
         config = self.inputs.files.config
         if as_shipped(config.product).production is None:
             raise InvalidInput.about("safetab:2020", text("not_of_2020"))
@@ -265,7 +283,7 @@ class World:
         return replace(self, inputs=census.inputs, census=census)
 
     def words(self, areas: Sequence[CountedArea], request: CompareRequest) -> ComparedCensus:
-        """What the page calls the census and its parts."""
+        """The page's words for the census and its parts."""
         config = self.inputs.plan.config
         family = config.product.families[0]
         where = (
@@ -291,7 +309,10 @@ class World:
         )
 
     def _larger(self, areas: Sequence[CountedArea]) -> dict[str, str]:
-        """Which larger areas' tables were attacked, which were not, and the latter's share of the budgets."""
+        """The larger areas whose tables were attacked, and those whose tables were not.
+
+        It also has the share of the budgets that was spent on the latter.
+        """
         config, chosen = self.inputs.plan.config, areas[0].chosen.level
         budgets = defaultdict[AreaLevel, Fraction](Fraction)
         for level in config.census.levels_of([chosen.tabulation_pass]):
@@ -312,7 +333,7 @@ class World:
         )
 
     def facts(self, areas: Sequence[CountedArea], request: CompareRequest) -> dict[str, str]:
-        """How the comparison was run."""
+        """The facts of the comparison's run, by their titles."""
         record, limit = self.inputs.plan.config.product.record, request.time_limit
         facts = {
             "Program": f"safetab {VERSION}, NumPy {np.__version__}",
@@ -338,7 +359,10 @@ class World:
 def counted_world(
     parameters: Path, data: Path, request: CompareRequest, progress: Progress
 ) -> Iterator[World]:
-    """Read, check and count; the engine is closed at the end. Raises InvalidInput if an input is at fault."""
+    """Read, check and count; the engine is closed at the end.
+
+    Raises InvalidInput if an input is at fault.
+    """
     options = request.options
     checked = read_inputs(parameters, data, totals=options.totals)
     inputs = checked.require()
@@ -385,7 +409,10 @@ def guarantee_of(protection: Protection, plan: RunPlan) -> str:
 
 
 def comes_with(protection: Protection) -> tuple[str, ...]:
-    """What a user gets with a number: what is known of its error, and a mark if some are withheld."""
+    """The facts that a user gets with a number, such as its largest error.
+
+    There is a mark if some numbers are withheld.
+    """
     if protection.is_safetab:
         return ("an interval for 95%",)
     numbers, error = protection.numbers, protection.largest_error

@@ -56,7 +56,7 @@ def write_comparison(out: Path, comparison: Comparison, request: CompareRequest)
 
 
 def _facts(comparison: Comparison, request: CompareRequest) -> dict[str, object]:
-    """What was run, as JSON values."""
+    """The facts of the run, as JSON values."""
     return {
         "program": "safetab",
         "version": VERSION,
@@ -84,7 +84,10 @@ def _facts(comparison: Comparison, request: CompareRequest) -> dict[str, object]
 
 
 def _exposure_table(compared: Iterable[Compared], baseline: Exposure | None) -> pa.Table:
-    """The measures of every protection, then of the baseline. `of` is what the value is a part of."""
+    """The measures of every protection, then of the baseline.
+
+    `of` is what the value is a part of.
+    """
     exposures = [
         *((each.protection.spec, each.exposure) for each in compared),
         ("baseline", baseline),
@@ -135,7 +138,10 @@ class OpenedComparison(Result):
         return pa.csv.read_csv(self.folder / "committee.csv")
 
     def utility(self, protection: str | None = None) -> pa.Table:
-        """What users lose, by level, size class and sort of number; of one protection, or of all."""
+        """The losses of users, by level, size class and sort of number.
+
+        They are those of one protection, or of all.
+        """
         return self._of("utility", protection)
 
     def exposure(self, protection: str | None = None) -> pa.Table:

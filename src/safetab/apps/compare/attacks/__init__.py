@@ -1,1 +1,1 @@
-"""What one attacker, who knows every method, finds out; attacks see likelihoods alone."""
+"""The findings of one attacker, who knows every method; attacks see likelihoods alone."""

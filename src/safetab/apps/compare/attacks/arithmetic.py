@@ -2,8 +2,8 @@
 
 Averaging: a table builder that divides a group in two, at many values of one attribute, gives away
 its total. Differencing: areas that overlap have slivers, and subtracting totals may tell who lives
-there. A sliver is a set of atoms that the same areas hold, such as the part of a tract outside every
-place, and is not itself an area with a number.
+there. A sliver is a set of atoms that the same areas hold, such as the part of a tract outside
+every place, and is not itself an area with a number.
 """
 
 from __future__ import annotations
@@ -31,7 +31,10 @@ _ALL_BUT = 1e-9
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SplitGroups:
-    """Groups by the values of the attribute: all arrays but the last have a row for each group."""
+    """Groups by the values of the attribute.
+
+    All arrays but the last have a row for each group.
+    """
 
     names: Sequence[str]
     by_value: Int64s  # groups x values
@@ -41,7 +44,7 @@ class SplitGroups:
 
 
 def averaging(groups: SplitGroups, protection: Protection, seed: int) -> Mapping[int, float]:
-    """The share of the groups' totals that are found exactly, by the number of splits; 0: as published."""
+    """The share of totals that are found exactly, by the number of splits; 0: as published."""
     answers = _Answers(groups, protection, seed)
     return {splits: float((answers.estimates(splits) == answers.truth).mean()) for splits in SPLITS}
 
@@ -49,7 +52,10 @@ def averaging(groups: SplitGroups, protection: Protection, seed: int) -> Mapping
 def averaging_example(
     groups: SplitGroups, protection: Protection, seed: int
 ) -> WorkedExample | None:
-    """A group whose published total is wrong, and whose average is right; None if no group is like that."""
+    """A group whose published total is wrong, and whose average is right.
+
+    None if no group is like that.
+    """
     answers = _Answers(groups, protection, seed)
     shown = answers.numbers[:, : 2 * _SPLITS_IN_EXAMPLE + 1]
     before, after = (answers.estimates(splits) == answers.truth for splits in (0, SPLITS[-1]))
@@ -78,7 +84,7 @@ def averaging_example(
 
 
 class _Answers:
-    """What the table builder answers: for each group its total, then the two parts of every split."""
+    """The table builder's answers: for each group its total, then both parts of every split."""
 
     def __init__(self, groups: SplitGroups, protection: Protection, seed: int) -> None:
         bits = np.random.default_rng([seed, 7])
@@ -127,14 +133,20 @@ class _Answers:
 
 
 def _parts(values: NDArray[Any], ordered: Int64s, cuts: Int64s) -> NDArray[Any]:
-    """The sum of each group's values, then those before and from each cut on; unsigned sums wrap around."""
+    """The sum of each group's values, then those before and from each cut on.
+
+    Unsigned sums wrap around.
+    """
     total = values.sum(axis=1, dtype=values.dtype)
     before = [values[:, ordered < cut].sum(axis=1, dtype=values.dtype) for cut in cuts.tolist()]
     return np.stack([total, *(part for each in before for part in (each, total - each))], axis=1)
 
 
 class _Slivers(NamedTuple):
-    """The parts into which the areas of one system divide each other: totals are sums of parts."""
+    """The parts into which the areas of one system divide each other.
+
+    Totals are sums of parts.
+    """
 
     holds: NDArray[np.bool_]  # by total and part
     known: Int64s  # each total, if one true count alone is possible for it; else 0
@@ -144,7 +156,10 @@ class _Slivers(NamedTuple):
 
 
 def differencing(area: AttackedArea, publication: Publication) -> tuple[int, int]:
-    """How many slivers of groups have 1 to 9 people, and the people in those whose count follows."""
+    """The number of groups' slivers with 1 to 9 people, and the people whose count follows.
+
+    The second number is of the people in those slivers.
+    """
     found = [_slivers(*each) for each in zip(area.systems, publication.windows, strict=True)]
     return sum(int(each.is_small.sum()) for each in found), sum(
         int(each.people[each.follows].sum()) for each in found
@@ -154,7 +169,10 @@ def differencing(area: AttackedArea, publication: Publication) -> tuple[int, int
 def differencing_example(
     area: AttackedArea, publication: Publication, spec: str
 ) -> WorkedExample | None:
-    """A sliver of 1 or 2 people that is one area without others, all with known totals above 0; None if none is."""
+    """A sliver of 1 or 2 people that is one area without others.
+
+    All these areas have known totals above 0. None if there is no such sliver.
+    """
     for system, windows in zip(area.systems, publication.windows, strict=True):
         found = _slivers(system, windows)
         for sliver in np.flatnonzero(found.follows & (found.people <= _MOST_IN_EXAMPLE)).tolist():
@@ -175,7 +193,10 @@ def differencing_example(
 
 
 def _slivers(system: System, windows: Windows) -> _Slivers:
-    """The parts of a system, and what follows: from equations of known totals, or from the limits of all."""
+    """The parts of a system, and what follows from known totals or from the limits of all.
+
+    Known totals are solved as equations; the limits are propagated.
+    """
     of_totals = system.rows.is_part(len(system.truth))[system.totals]
     is_inside = of_totals.any(axis=0)
     holds, part_of = np.unique(of_totals[:, is_inside], axis=1, return_inverse=True)

@@ -1,6 +1,7 @@
-"""Whom one publication exposes: the posterior of every group, what is proven, and how often that is right.
+"""The people whom a publication exposes: posteriors, proofs, and how often they are right.
 
-The controls, checks of the attack itself, run with every comparison: a weak attack looks like a strong protection.
+The controls, checks of the attack itself, run with every comparison: a weak attack looks like a
+strong protection.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ _TINY_SHAPE, _TINY_MOST = 0.6, 12
 
 
 class Finding(NamedTuple):
-    """What the attack found out about one group."""
+    """The attack's results for one group."""
 
     chances: Chances | None  # None: the time was up
     proven: Int64s | None = None  # the leaves that are; None if nothing can be
@@ -61,7 +62,10 @@ class Finding(NamedTuple):
 
 
 def baseline(area: AttackedArea, seed: int, threads: int = 1) -> Exposure:
-    """The people whom the same attacker finds without the tables: he knows each group's total in the area."""
+    """The people whom the same attacker finds without the tables.
+
+    He knows each group's total in the area.
+    """
     windows = [total_alone(system) for system in area.systems]
     publication = Publication(tables=(), windows=windows, can_be_proven=False)
     return exposure(area, findings(area, publication, seed, None, threads), seed)
@@ -90,9 +94,9 @@ def findings(
     seconds: float | None = None,
     threads: int = 1,
 ) -> list[Finding]:
-    """What the attack finds out about each system in this number of seconds. It sees no true count.
+    """The attack's results for each system in this number of seconds. It sees no true count.
 
-    Same attacker, prior, start and moves for every publication.
+    The attacker, the prior, the start and the moves are the same for every publication.
     """
     until = None if seconds is None else monotonic() + seconds
 
@@ -115,7 +119,7 @@ def findings(
 
 
 def exposure(area: AttackedArea, found: Sequence[Finding], seed: int) -> Exposure:
-    """How often what was found is right. Only this function looks at the truth."""
+    """The exposure: how often the findings are right. Only this function looks at the truth."""
     chances, counts, present, proven_counts = (list[NDArray[Any]]([np.zeros(0)]) for _ in range(4))
     levels, small_groups = np.array([of_level.level for of_level in area.areas]), 0
     for system, finding in zip(area.systems, found, strict=True):
@@ -179,7 +183,10 @@ def _claims(is_right: NDArray[np.bool_]) -> Claims:
 
 
 def _ranked(chances: Floats, is_unique: NDArray[np.bool_], seed: int) -> dict[str, Claims]:
-    """The likeliest leaves, and how many of them hold one person; the seed alone puts equal chances in order."""
+    """The likeliest leaves, and how many of them hold one person.
+
+    The seed alone puts equal chances in order.
+    """
     by_lot = np.random.default_rng([seed, len(chances)]).random(len(chances))
     order = np.lexsort((by_lot, -chances))
     uniques = int(np.count_nonzero(is_unique))
@@ -193,9 +200,10 @@ def controls(
     exposures: Mapping[str, Exposure] | None = None,
     large_safetab: Callable[[AttackedArea], Publication] | None = None,
 ) -> tuple[Control, ...]:
-    """The checks, on a part of the area and on tiny worlds; `exposures` are this comparison's own, by spec.
+    """The checks, on a part of the area and on tiny worlds.
 
-    `large_safetab` publishes an area with a very large budget, if SafeTab is compared.
+    `exposures` are this comparison's own, by spec. `large_safetab` publishes an area with a very
+    large budget, if SafeTab is compared.
     """
     systems = sorted(area.systems, key=lambda system: -len(system.uniques))[:_CHECKED_GROUPS]
     part, trials = replace(area, systems=systems), dict[str, Exposure]()
@@ -258,7 +266,10 @@ def controls(
 def _control_of_safetab(
     area: AttackedArea, seed: int, large_safetab: Callable[[AttackedArea], Publication]
 ) -> Iterator[Control]:
-    """Whether people are named whose cells SafeTab publishes with a very large budget; none if it publishes none."""
+    """Whether people are named whose cells SafeTab publishes with a very large budget.
+
+    There is no check if it publishes no cell of one person.
+    """
     publication, found = large_safetab(area), list[tuple[System, Windows]]()
     for system, tables, windows in zip(
         area.systems, publication.tables, publication.windows, strict=True
@@ -276,9 +287,10 @@ def _control_of_safetab(
 
 
 def _published(system: System, spec: str, seed: Sequence[int]) -> tuple[PublishedTables, Windows]:
-    """One draw of a protection. Discrete normal noise is on each leaf; other numbers are not published.
+    """One draw of a protection.
 
-    Swapping happens to move nobody.
+    Discrete normal noise is on each leaf; other numbers are not published. Swapping happens to move
+    nobody.
     """
     random, exact = np.random.default_rng(seed), system.exact
     known = Known.of(system)
@@ -299,7 +311,10 @@ def _published(system: System, spec: str, seed: Sequence[int]) -> tuple[Publishe
 
 
 def _difference(kind: int) -> float:
-    """The largest difference of a chance between the sampler and all data sets, two cells in each of two areas."""
+    """The largest difference of a chance between the sampler and all data sets.
+
+    The world has two cells in each of two areas.
+    """
     counts, rows = np.array(_TINY_WORLDS[kind % len(_TINY_WORLDS)]), _TINY_NUMBERS
     expected = np.array([0.3, 0.5, 0.4, 0.7])
     sums, nothing, most = (
@@ -318,7 +333,10 @@ def _difference(kind: int) -> float:
 
 
 def _enumerated(system: System, windows: Windows) -> Floats:
-    """The exact chances that each number is 1, and at least 1: all data sets with counts up to 12, one by one."""
+    """The exact chances that each number is 1, and at least 1.
+
+    All data sets with counts up to 12 are taken, one by one.
+    """
     steps = np.arange(1, _TINY_MOST + 1)
     data_sets = np.indices((_TINY_MOST + 1,) * len(system.expected)).reshape(
         len(system.expected), -1

@@ -1,4 +1,4 @@
-"""Membership: how well somebody who knows everybody else can tell whether one person was counted.
+"""Membership: how well someone who knows everybody else can tell if a person was counted.
 
 The advantage of a test is its share of true alarms minus its share of false ones. The best test
 compares the chances of what is published with and without the person: the likelihood ratio.
@@ -39,7 +39,10 @@ _MOST_SYSTEMS = 40  # people tested where a whole system must be protected for e
 
 
 class Target(NamedTuple):
-    """One person: her system, and its numbers that count her, in at most one area of each level."""
+    """One person: her system, and the numbers in it that count her.
+
+    They are in at most one area of each level.
+    """
 
     system: System
     numbers: Int64s
@@ -85,7 +88,10 @@ def membership(
 def membership_of_safetab(
     area: AttackedArea, plan: RunPlan, seed: int, all_draws: int = _ALL_DRAWS
 ) -> float | None:
-    """The same for SafeTab: the noise of every number that counts a person is drawn again and again."""
+    """The advantage of the best test on SafeTab's tables; None if there is nobody to test.
+
+    The noise of every number that counts a person is drawn again and again.
+    """
     people = _chosen(area, seed, _MOST_PEOPLE)
     if not people:
         return None
@@ -112,7 +118,10 @@ def membership_of_safetab(
 
 
 def _advantage(ratios: Floats) -> float:
-    """True alarms minus false ones, from ratios with everybody and without the person; above 0 is an alarm."""
+    """True alarms minus false ones, from ratios with everybody and without the person.
+
+    A ratio above 0 is an alarm.
+    """
     return float((ratios[0] > 0).mean() - (ratios[1] > 0).mean())
 
 
@@ -124,7 +133,10 @@ def _ratios_of_group(
     draws: int,
     random: np.random.Generator,
 ) -> Floats:
-    """What a person's group tells in each draw: the logarithm of its chance with her, minus that without her."""
+    """The log-likelihood ratio of a person's group in each draw.
+
+    It is the logarithm of its chance with her, minus that without her.
+    """
     design, family, total = level.design, level.family, int(group.system.exact.counts[group.total])
     if group.is_total_only:
         return _ratios_of_noise(design.noise(Stage.TOTAL_ONLY), 1, is_absent, draws, random)[1]
@@ -177,14 +189,15 @@ def membership_bound(plan: RunPlan, *, is_changed: bool = False) -> float:
 
 
 def bound_of_loss(definition: PrivacyDefinition, loss: float, least_variance: float) -> float:
-    """The greatest advantage at a loss, rho or epsilon, if no noise has a smaller sigma squared.
+    """The greatest advantage at a loss, rho or epsilon, if no noise has a smaller variance.
 
-    Gaussian noise would leave a test between two normal distributions sqrt(2 rho) standard deviations
-    apart (Dong, Roth and Su, Gaussian differential privacy, 2022). SafeTab draws whole numbers: from a
-    sigma of 1 on, such noise is that of a normal distribution whose sigma is smaller by a share of at
-    most 1 / (20 sigma squared), which raises the advantage by no larger share. With a sigma below 1, an
-    alarm's chances (1 + t) / 2 and (1 - t) / 2 have a divergence of 2 t artanh(t), which is at most rho.
-    Under epsilon-DP they differ by at most a factor of e to the epsilon.
+    `least_variance` is sigma squared. Gaussian noise would leave a test between two normal
+    distributions sqrt(2 rho) standard deviations apart (Dong, Roth and Su, Gaussian differential
+    privacy, 2022). SafeTab draws whole numbers: from a sigma of 1 on, such noise is that of a
+    normal distribution whose sigma is smaller by a share of at most 1 / (20 sigma squared), which
+    raises the advantage by no larger share. With a sigma below 1, an alarm's chances (1 + t) / 2
+    and (1 - t) / 2 have a divergence of 2 t artanh(t), which is at most rho. Under epsilon-DP they
+    differ by at most a factor of e to the epsilon.
     """
     if definition.is_pure:
         return tanh(loss / 2)
@@ -212,7 +225,10 @@ def _chosen(area: AttackedArea, seed: int, most: int) -> list[Target]:
 
 
 def _is_seen(people: Sequence[Target], protection: Protection) -> Iterator[bool]:
-    """Whether the publication of each person's whole system changes with her: such a method has no random bits."""
+    """Whether the publication of each person's whole system changes with her.
+
+    Such a method has no random bits.
+    """
     no_bits = np.random.default_rng(0)
     published = cache(lambda system: publish(protection, system.exact, no_bits))
     for person in people:
@@ -232,7 +248,10 @@ def _is_seen(people: Sequence[Target], protection: Protection) -> Iterator[bool]
 def _ratios(
     people: Sequence[Target], sets: Int64s, protection: Protection, seed: int, is_absent: int
 ) -> Floats:
-    """What each number tells in each draw: the logarithm of its chance with the person, minus that without her."""
+    """The log-likelihood ratio of each number in each draw.
+
+    It is the logarithm of its chance with the person, minus that without her.
+    """
     bits, draws = (
         np.random.default_rng([seed, 5, is_absent]),
         max(_DRAWS, _ALL_DRAWS // len(people)),
@@ -260,7 +279,10 @@ def _ratios(
 
 
 def logs_at(windows: Windows, counts: Int64s) -> Floats:
-    """The logarithm of each number's chance at a true count: minus infinity outside its window, 0 without one."""
+    """The logarithm of each number's chance at a true count.
+
+    It is minus infinity outside the number's window, and 0 without one.
+    """
     sizes, place = np.diff(windows.starts), counts - windows.firsts
     is_inside = (place >= 0) & (place < sizes)
     logs = np.where(sizes == 0, 0.0, -np.inf)

@@ -1,4 +1,4 @@
-"""Small changes of a data set, and the compiled walk over data sets that makes one after another.
+"""Small changes of a data set, and the compiled walk that makes one after another.
 
 A move changes one unknown, two in one number, or several so that sums stay as they are.
 """
@@ -17,7 +17,7 @@ _MOVES_OF_AN_UNKNOWN, _MOST_MOVES, _MOST_ORDERS = 24, 6_000, 20
 
 
 class Factors(NamedTuple):
-    """What is known of each unknown and of each number; a number without logarithms tells nothing.
+    """The knowledge of each unknown and each number; one without logarithms tells nothing.
 
     The prior of unknown u is growth[count] + count * rates[u], but for a constant. Number n has the
     true counts firsts[n], firsts[n] + 1, ... with logs[starts[n]:starts[n + 1]]; `far` is 0 where a
@@ -35,7 +35,10 @@ class Factors(NamedTuple):
 
 
 class Moves(NamedTuple):
-    """Small changes: move m adds by[i] to the unknown who[i], and so by sums[i] to the number rows[i]."""
+    """Small changes of a data set.
+
+    Move m adds by[i] to the unknown who[i], and so sums[i] to the number rows[i].
+    """
 
     who_starts: Int64s
     who: Int64s
@@ -46,7 +49,7 @@ class Moves(NamedTuple):
 
 
 class Walker(NamedTuple):
-    """Where one chain stands, and what it has seen at the data sets that fit everything published."""
+    """The state of one chain, and a tally of the data sets that fit everything published."""
 
     counts: Int64s  # of each unknown
     sums: Int64s  # each number
@@ -63,7 +66,7 @@ def walk(  # noqa: C901 - one loop: compiled code calls no plain function
     weight: float,
     every: int,
 ) -> tuple[int, int]:
-    """Try the drawn moves; how many steps were inside all windows, and how many data sets were recorded.
+    """Try the drawn moves, and count the steps inside all windows and the recorded data sets.
 
     A step tries a move, once or a few times over (below 0: undoes it), if a chance (its log)
     allows. Each `every`-th data set is recorded if it is inside. The walk also goes outside, at the
@@ -117,12 +120,13 @@ def walk(  # noqa: C901 - one loop: compiled code calls no plain function
 
 
 def moves_of(numbers: Rows, free: Int64s, sizes: Int64s, random: np.random.Generator) -> Moves:
-    """Moves of the free unknowns; each can be undone with the same chance. Windows have these `sizes`.
+    """Moves of the free unknowns; each can be undone with the same chance.
 
-    A half, where it can be done, keeps every number that is known exactly. Of the others, a quarter
-    changes one unknown. The rest take a second unknown from a number that tells something and has
-    the first; most of these, where it can be done, take two more that make a rectangle: every sum
-    of two unknowns or more that tells something stays as it is.
+    Windows have these `sizes`. A half, where it can be done, keeps every number that is known
+    exactly. Of the others, a quarter changes one unknown. The rest take a second unknown from a
+    number that tells something and has the first; most of these, where it can be done, take two
+    more that make a rectangle: every sum of two unknowns or more that tells something stays as it
+    is.
     """
     is_part, unknowns = (
         numbers.is_part(max(free.max(), numbers.members.max()) + 1)[:, free],
@@ -153,7 +157,7 @@ def moves_of(numbers: Rows, free: Int64s, sizes: Int64s, random: np.random.Gener
 
 
 def _entries(changes: NDArray[np.float32]) -> tuple[Int64s, Int64s, Int64s]:
-    """What is not 0 in each row: where the row begins, the columns, and the changes."""
+    """The entries other than 0: where each row begins, the columns, and the changes."""
     row, column = np.nonzero(changes != 0)
     return (
         np.searchsorted(row, np.arange(len(changes) + 1)),
@@ -178,7 +182,10 @@ def _partners(holds: NDArray[np.bool_], unknowns: Int64s, random: np.random.Gene
 
 
 def _completing(holds: NDArray[np.bool_], first: Int64s, second: Int64s, third: Int64s) -> Int64s:
-    """The unknown in just the numbers that close a rectangle, or -1: sums of random marks tell it."""
+    """The unknown in just the numbers that close a rectangle, or -1.
+
+    Sums of random marks tell it.
+    """
     marks = np.random.default_rng(0).integers(
         0, 1 << 63, len(holds), dtype=np.uint64
     ) @ holds.astype(np.uint64)
@@ -190,10 +197,10 @@ def _completing(holds: NDArray[np.bool_], first: Int64s, second: Int64s, third: 
 def _keeping(
     equations: NDArray[np.bool_], wanted: int, random: np.random.Generator
 ) -> NDArray[np.float32]:
-    """Changes of the unknowns (a row each) that keep all exact numbers: as few unknowns as possible.
+    """Changes of the unknowns that keep all exact numbers, with as few unknowns as possible.
 
-    Take unknowns in random order. One that depends on those taken before it makes a change with them,
-    and no part of that change would keep the numbers.
+    Each change is a row. Take unknowns in random order. One that depends on those taken before it
+    makes a change with them, and no part of that change would keep the numbers.
     """
     left, unknowns = equations[equations.any(axis=1)].astype(np.float64), equations.shape[1]
     found = np.zeros((0, unknowns))
@@ -210,7 +217,10 @@ def _keeping(
 
 
 def _solved(equations: Floats, order: Int64s) -> tuple[Floats, list[int]]:
-    """The same equations, each solved for an unknown of its own, the first possible ones in order; and these."""
+    """The equations, each solved for an unknown of its own, and these unknowns.
+
+    They are the first possible ones in `order`.
+    """
     bases = list[int]()
     for unknown in order.tolist():
         row = len(bases)

@@ -1,4 +1,4 @@
-"""How likely each number is to be 1, or at least 1, given everything published about one group.
+"""The chance that each number is 1, or at least 1, given all that one group has published.
 
 The prior, the start and the moves are made in one way for every protection: what a protection tells
 comes in as windows alone. True counts are not looked at.
@@ -20,7 +20,10 @@ from safetab.apps.compare.tables.exact_tables import Int64s, Rows
 from safetab.foundation.compiled import compiled
 
 _FitsAll = Callable[[Int64s], Int64s | None]
-"""Finds a data set that fits everything published, of low cost, or None: a solver, if the walk finds none."""
+"""Finds a data set that fits everything published, of low cost, or None.
+
+It is a solver, for when the walk finds no such data set.
+"""
 DISAGREE = 1.1
 """Chains with a larger R-hat don't agree: what only one of them says is not said."""
 _AGREED = 1.05  # chains sample until their R-hat is less
@@ -31,14 +34,20 @@ _UNLIKELY = 30.0  # the prior's largest count has a chance of about exp(-30)
 
 
 class Effort(NamedTuple):
-    """How long to sample: data sets recorded by each chain in a round, and rounds until chains agree."""
+    """The length of sampling: data sets that a chain records in a round, and the most rounds.
+
+    Rounds end when the chains agree.
+    """
 
     records: int = 500
     rounds: int = 24
 
 
 class Chances(NamedTuple):
-    """What the attacker believes of each number. `is_finished` is False if too few data sets were found that fit."""
+    """The attacker's belief about each number.
+
+    `is_finished` is False if too few data sets were found that fit.
+    """
 
     is_one: Floats
     is_present: Floats
@@ -55,7 +64,10 @@ def posterior(
     effort: Effort,
     any_fit: _FitsAll = lambda _: None,
 ) -> Chances:
-    """The chances of every number, from two chains with starts of their own; `shape` is the prior's."""
+    """The chances of every number, from two chains with starts of their own.
+
+    `shape` is the prior's.
+    """
     rows, expected = system.rows, np.maximum(system.expected, _LEAST_EXPECTED)
     factors = _factors(system, expected, shape, windows)
     if factors is None:
@@ -94,9 +106,10 @@ def posterior(
 
 
 def _factors(system: System, expected: Floats, shape: float, windows: Windows) -> Factors | None:
-    """The prior and the windows, with the bounds of each unknown that follow from them; None if nothing fits.
+    """The prior and the windows, with the bounds of each unknown that follow from them.
 
-    A window goes from the least possible count to the largest; holes between have the next possible log.
+    None if nothing fits. A window goes from the least possible count to the largest; holes between
+    have the next possible log.
     """
     rows, sizes = system.rows, np.diff(windows.starts)
     number = np.repeat(np.arange(len(sizes)), sizes)
@@ -125,7 +138,11 @@ def _factors(system: System, expected: Floats, shape: float, windows: Windows) -
 
 
 def _certain(rows: Rows, factors: Factors, *, is_finished: bool) -> Chances:
-    """What bounds alone make certain: everything if one data set is left, or too few were found that fit."""
+    """The chances that bounds alone make certain.
+
+    That is everything if one data set is left. Bounds are also used if too few data sets were found
+    that fit.
+    """
     sizes, most = np.diff(factors.starts), rows.sums(factors.most)
     least = np.maximum(rows.sums(factors.least), factors.firsts)
     most = np.where(sizes > 0, np.minimum(most, factors.firsts + sizes - 1), most)
@@ -145,7 +162,10 @@ def _is_outside(rows: Rows, factors: Factors, counts: Int64s) -> bool:
 
 
 def _r_hat(first: Floats, second: Floats, records: int) -> float:
-    """Gelman and Rubin's R-hat of two chains, from how often each leaf was 1: of the leaf where it is largest."""
+    """Gelman and Rubin's R-hat of two chains, from how often each leaf was 1.
+
+    It is that of the leaf where it is largest.
+    """
     within = (first * (1 - first) + second * (1 - second)) / 2
     between = (first - second) ** 2 / 2
     return float(np.sqrt(1 + between / np.maximum(within, 1 / records)).max(initial=1.0))
@@ -171,7 +191,10 @@ class _Chain:
         return Walker(counts, sums, np.zeros_like(sums), np.zeros_like(sums), counts.copy())
 
     def _walk(self, steps: int, every: int) -> tuple[float, int]:
-        """Go some steps: the share of them inside all windows, and how many data sets were recorded."""
+        """Go some steps.
+
+        Returns the share of them inside all windows, and how many data sets were recorded.
+        """
         picks, is_undone = np.divmod(self._random.integers(0, 2 * len(self._longest), steps), 2)
         times = 1 - 2 * is_undone
         farther = self._random.random(-(-steps // 2)) * self._longest[picks[::2]]
@@ -183,10 +206,11 @@ class _Chain:
         return inside / steps, recorded
 
     def has_settled(self, any_fit: _FitsAll, costs: Int64s) -> bool:
-        """Walk from the start into the windows, and find the weight that keeps it there half of the time.
+        """Walk from the start into the windows, and find the weight that suits them.
 
-        A walk that does not find in begins again with a low weight: it may be in a dead end. If it stays
-        outside, a solver's data set is its start, several times if need be: it may get lost again.
+        With this weight it stays inside half of the time. A walk that does not find in begins again
+        with a low weight: it may be in a dead end. If it stays outside, a solver's data set is its
+        start, several times if need be: it may get lost again.
         """
         steps, shares = 2_000 + 50 * self._free, []
         for block in range(_MOST_BLOCKS):

@@ -1,9 +1,9 @@
-"""What is proven: numbers that are 1 in every data set that fits everything published.
+"""Proofs: the numbers that are 1 in every data set that fits everything published.
 
-Propagation, that is adding and subtracting, comes first. Each number is a sum of unknown true counts,
-and often also a sum of other numbers: a county's is the sum of its tracts'. A bound of a sum bounds
-its parts, and the parts' bounds bound the sum; these two steps are repeated until nothing changes.
-CP-SAT decides what that leaves open, where OR-Tools is installed.
+Propagation, that is adding and subtracting, comes first. Each number is a sum of unknown true
+counts, and often also a sum of other numbers: a county's is the sum of its tracts'. A bound of a
+sum bounds its parts, and the parts' bounds bound the sum; these two steps are repeated until
+nothing changes. CP-SAT decides what that leaves open, where OR-Tools is installed.
 """
 
 from __future__ import annotations
@@ -36,11 +36,12 @@ class _Bounds(NamedTuple):
 def proven(
     system: System, windows: Windows, candidates: Int64s, limit: float
 ) -> tuple[NDArray[np.bool_], int]:
-    """Whether each candidate (place of a number) is 1 in every data set that fits, and how many stay undecided.
+    """Whether each candidate is 1 in every data set that fits, and how many stay undecided.
 
-    Where no data set fits, nothing is proven. `limit` is the solver's work in seconds. The solver gives
-    a data set: strike out the candidates that aren't 1 in it, and ask for one in which another isn't.
-    When no data set is like that, all that are left are always 1.
+    A candidate is the place of a number. Where no data set fits, nothing is proven. `limit` is the
+    solver's work in seconds. The solver gives a data set: strike out the candidates that aren't 1
+    in it, and ask for one in which another isn't. When no data set is like that, all that are left
+    are always 1.
     """
     bounds = bounds_of(system, windows)
     low, high = bounds.row_low[candidates], bounds.row_high[candidates]
@@ -73,7 +74,10 @@ def proven(
 def any_fit(
     system: System, windows: Windows, limit: float, costs: Iterable[int] = ()
 ) -> Int64s | None:
-    """The unknowns of one data set that fits all windows, of low cost, or None: none fits, or none was found."""
+    """The unknowns of one data set that fits all windows, of low cost, or None.
+
+    None if no data set fits, or none was found.
+    """
     bounds = bounds_of(system, windows)
     if not bounds.is_consistent or not is_available():
         return None
@@ -85,7 +89,10 @@ def any_fit(
 
 
 def bounds_of(system: System, windows: Windows) -> _Bounds:
-    """What the windows, the design of the tables and the people in each area leave possible, by propagation."""
+    """The bounds that the windows, the tables' design and the areas' people leave possible.
+
+    They are found by propagation.
+    """
     low, high = window_ends(windows)
     low = np.maximum(low, np.maximum(system.least, 0))
     high = np.minimum(high, np.minimum(system.most, system.exact.area_people))
@@ -94,7 +101,10 @@ def bounds_of(system: System, windows: Windows) -> _Bounds:
 
 
 def window_ends(windows: Windows) -> tuple[Int64s, Int64s]:
-    """The least and the greatest possible true count of each number; a window without any has 1 and 0."""
+    """The least and the greatest possible true count of each number.
+
+    A window without any has 1 and 0.
+    """
     possible = np.append(np.flatnonzero(windows.logs > -np.inf), -1)
     starts, ends = windows.starts[:-1], windows.starts[1:]
     first, last = np.searchsorted(possible[:-1], starts), np.searchsorted(possible[:-1], ends) - 1
@@ -127,7 +137,7 @@ def propagated(rows: Rows, low: Int64s, high: Int64s, unknowns_high: Int64s) -> 
 
 
 def relations_of(rows: Rows, unknowns: int) -> tuple[Int64s, Rows]:
-    """Each number as a sum of the largest numbers inside it, in every way that the numbers allow.
+    """Each number as a sum of the largest numbers inside it, in every way that they allow.
 
     Unknowns fill what the numbers of such a sum leave open. Numbers have the places 0, 1, ...; the
     unknowns follow them. The count at place totals[i] is the sum of those at the places of row i.
@@ -158,7 +168,10 @@ def _relations(starts: bytes, members: bytes, unknowns: int) -> tuple[Int64s, Ro
 
 
 def _families(children: Int64s, shared: NDArray[np.float32]) -> list[list[int]]:
-    """Sets of children without a common unknown, each child in one at least; without children, one empty set."""
+    """Sets of children without a common unknown, each child in one at least.
+
+    Without children there is one empty set.
+    """
     families: list[list[int]] = []
     for place, first in enumerate(children.tolist()):
         if not any(first in family for family in families):
@@ -170,7 +183,10 @@ def _families(children: Int64s, shared: NDArray[np.float32]) -> list[list[int]]:
 
 
 def _program(system: System, windows: Windows, bounds: _Bounds) -> IntegerProgram:
-    """The data sets that fit: first an unknown for each number, within its window; then the unknowns."""
+    """The data sets that fit, as an integer program.
+
+    First comes an unknown for each number, within its window; then the unknowns.
+    """
     program = IntegerProgram()
     for number, (low, high) in enumerate(
         zip(bounds.row_low.tolist(), bounds.row_high.tolist(), strict=True)

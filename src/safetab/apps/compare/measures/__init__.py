@@ -1,1 +1,1 @@
-"""What users lose: the same measures for every protection."""
+"""The losses of users: the same measures for every protection."""

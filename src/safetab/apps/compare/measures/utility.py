@@ -1,8 +1,11 @@
-"""What users lose by a protection, at every level: what is published, how wrong it is, what no longer fits.
+"""The losses of users by a protection, at every level.
+
+They are measured by what is published, how wrong it is, and what no longer fits.
 
 Every protection goes through the same tallies. SafeTab's numbers are those of `safetab accuracy`
-with the same key. Other numbers are protected one by one: what secondary suppression withholds beyond small
-numbers is not in them, because it needs the equations of a whole area. docs/how-to/compare.md has the columns.
+with the same key. Other numbers are protected one by one: what secondary suppression withholds
+beyond small numbers is not in them, because it needs the equations of a whole area.
+docs/how-to/compare.md has the columns.
 """
 
 from __future__ import annotations
@@ -50,7 +53,10 @@ MERGED = {
     "1,000 or more": (1_000, None),
     _ALL: (1, None),
 }
-"""Classes that several of them make up, by their least and largest true size; "all" are all that are not empty."""
+"""Classes that several of them make up, by their least and largest true size.
+
+The class "all" has all groups that are not empty.
+"""
 _LABELS = (*SIZE_CLASSES, *MERGED)
 _IN_CLASS = np.array(  # a row for each of the labels, a column for each of accuracy's classes
     [[label == name for name in SIZE_CLASSES] for label in SIZE_CLASSES]
@@ -108,12 +114,18 @@ def utility(
 
 
 def key_of_seed(seed: int) -> bytes:
-    """The key with which SafeTab draws its noise: `safetab accuracy --test-key` takes it in hexadecimal."""
+    """The key with which SafeTab draws its noise.
+
+    `safetab accuracy --test-key` takes it in hexadecimal.
+    """
     return hashlib.sha256(f"safetab compare, seed {seed}".encode()).digest()
 
 
 def _observers(truth: CountedCensus, tallies: Mapping[str, _ErrorTally]) -> Observers:
-    """What adds the numbers of a run; at its end, what only the totals of all levels together tell."""
+    """Observers that add the numbers of a run to the tallies.
+
+    At the end of the run they add what only the totals of all levels together tell.
+    """
     adding = Lock()  # runs of SafeTab go on at the same time
 
     @contextmanager
@@ -144,7 +156,10 @@ def _observers(truth: CountedCensus, tallies: Mapping[str, _ErrorTally]) -> Obse
 
 @cache
 def distinct_lines(shape: Shape) -> tuple[list[int], list[int], list[int]]:
-    """Addresses of the numbers that differ, their lines, and each line's place among them: some share a number."""
+    """Addresses of the numbers that differ, their lines, and each line's place among them.
+
+    Some lines share a number.
+    """
     lines = shape.lines
     addresses = [
         0 if line.cells == shape.cells else line.first_cell * 256 + line.cells for line in lines
@@ -158,7 +173,10 @@ def distinct_lines(shape: Shape) -> tuple[list[int], list[int], list[int]]:
 
 
 def _with_counts(truth: CountedCensus, counted: CountedCensus, level: CountedLevel) -> _LevelTables:
-    """The true tables of a level with the counts to be published; last, totals of groups that are empty in truth."""
+    """The true tables of a level with the counts to be published.
+
+    Last come totals of groups that are empty in truth.
+    """
     tables, own = truth.tables[str(level.plan)], counted.levels[str(level.plan)]
     if counted is truth:
         return own, [((shape, groups, numbers), numbers) for shape, groups, numbers in tables]
@@ -170,7 +188,10 @@ def _with_counts(truth: CountedCensus, counted: CountedCensus, level: CountedLev
 def _publish(
     protection: Protection, levels: Sequence[_LevelTables], draw: list[int], see: Observer
 ) -> None:
-    """Publish the numbers of all levels once. The draw decides the bits, and a key for each group and cells."""
+    """Publish the numbers of all levels once.
+
+    The draw decides the bits, and a key for each group and cells.
+    """
     limit = protection.largest_error
     for number, (level, tables) in enumerate(levels):
         (base,) = np.random.SeedSequence([*draw, number]).generate_state(1, np.uint64)
@@ -203,9 +224,10 @@ def _publish(
 
 
 def table_gaps(shape: Shape, numbers: Int64s) -> tuple[NDArray[np.bool_], Int64s] | None:
-    """Whether any line of each table differs from the sum of its cells, and by how much the total does.
+    """Whether any line of each table differs from the sum of its cells, and the total's gap.
 
-    A row of `numbers` is a table. None if tables of this shape have no parts, or not all of them.
+    The gap is the amount by which the total differs. A row of `numbers` is a table. None if tables
+    of this shape have no parts, or not all of them.
     """
     place_of = {line.first_cell: place for place, line in enumerate(shape.lines) if line.cells == 1}
     if shape.cells == 1 or len(place_of) < shape.cells:
@@ -215,7 +237,10 @@ def table_gaps(shape: Shape, numbers: Int64s) -> tuple[NDArray[np.bool_], Int64s
 
 
 class _ErrorTally:
-    """Adds up what runs show of one level, by sort of number, kind of group and class of true size."""
+    """Adds up what runs show of one level.
+
+    Sums are by sort of number, kind of group and class of true size.
+    """
 
     def __init__(self, level: CountedLevel, kinds: tuple[str, ...], runs: int) -> None:
         self._level, self._kinds, self._runs = level, kinds, runs
@@ -240,7 +265,10 @@ class _ErrorTally:
     def count(
         self, run: int, what: str, keys: Int64s, weights: NDArray[np.generic] | None = None
     ) -> None:
-        """Add 1 or a weight to a sum for each key; a class of `CountedLevel` is the key of totals in it."""
+        """Add 1 or a weight to a sum for each key.
+
+        A class of `CountedLevel` is the key of totals in it.
+        """
         self._sums[what][run] += np.bincount(keys, weights, self._keys)
 
     def add(self, run: int, seen: SeenNumbers) -> None:
@@ -273,7 +301,10 @@ class _ErrorTally:
             self.count(run, "gap", classes[is_whole], gap)
 
     def rows(self, protection: str, *, has_interval: bool) -> pa.Table:
-        """A row for each sort of number, kind of group and class of size that has groups or numbers."""
+        """A row for each sort of number, kind of group and class of size.
+
+        Those without groups and numbers have no row.
+        """
         columns = self._columns(has_interval=has_interval)
         has_row = (columns["numbers"] > 0) | (columns["asked"] > 0)
         of_sort, of_kind, of_size = np.nonzero(has_row)
@@ -290,7 +321,10 @@ class _ErrorTally:
         return pa.table(found)
 
     def _columns(self, *, has_interval: bool) -> dict[str, Floats]:
-        """The columns of numbers: arrays by sort of number, kind of group (all kinds last), and class of size."""
+        """The columns of numbers: arrays by sort of number, kind of group, and class of size.
+
+        All kinds of groups together come last among the kinds.
+        """
 
         def summed(what: str, where: NDArray[np.bool_] | bool = True) -> Floats:
             return np.where(where, self._merged(self._sums[what]).sum(axis=0), np.nan)
@@ -339,16 +373,20 @@ class _ErrorTally:
         }
 
     def _merged(self, values: NDArray[np.generic]) -> Floats:
-        """By class, after any first axis: append the classes that others make up, and all kinds together."""
+        """The values with the classes that others make up, and all kinds together, appended.
+
+        They are by class, after any first axis.
+        """
         found = values.reshape(-1, *self._classes) @ _IN_CLASS.T.astype(np.float64)
         return np.concatenate([found, found.sum(axis=-2, keepdims=True)], axis=-2)
 
 
 def summary(table: pa.Table) -> Mapping[str, float | None]:
-    """The committee's columns, of all levels together, weighted by what they count; None without any.
+    """The committee's columns, of all levels together, weighted by what they count.
 
-    False zeros and non-zeros are of the shown numbers that are not 0, and that are 0, in truth, in empty
-    groups too. A mean error stands beside the number of groups that a draw shows.
+    A column is None without any. False zeros and non-zeros are of the shown numbers that are not 0,
+    and that are 0, in truth, in empty groups too. A mean error stands beside the number of groups
+    that a draw shows.
     """
 
     def mean(measure: str, weight: str, *sizes: str, sort: str | None = _TOTAL) -> float | None:
@@ -386,7 +424,10 @@ def summary(table: pa.Table) -> Mapping[str, float | None]:
 
 
 def unlike_levels(table: pa.Table) -> tuple[str, str, float | None]:
-    """The least and most that levels show of groups of 1 to 9; the bias of those of 10 to 19 where some are hidden."""
+    """The least and most that levels show of groups of 1 to 9, and a bias.
+
+    It is the bias of groups of 10 to 19 in levels where some of them are hidden.
+    """
     shares, rows = (
         _rows(table, _TOTAL, "1 to 9")["published_groups_share"],
         _rows(table, _TOTAL, "10 to 19"),
@@ -396,7 +437,10 @@ def unlike_levels(table: pa.Table) -> tuple[str, str, float | None]:
 
 
 def _by_size(measure: str, weight: str, table: pa.Table) -> Mapping[str, float | None]:
-    """The mean of a measure of totals, of all levels together, by accuracy's classes of true size."""
+    """The mean of a measure of totals, of all levels together, by true size.
+
+    The classes of size are accuracy's.
+    """
     rows = {size: _rows(table, _TOTAL, size) for size in SIZE_CLASSES[1:]}
     return {size: _mean(each[measure], each[weight]) for size, each in rows.items()}
 
@@ -406,9 +450,10 @@ share_by_size = partial(_by_size, "published_groups_share", "groups")
 
 
 def _cells_shown(table: pa.Table) -> float | None:
-    """Shown numbers that divide a total, as a share of those asked for; None if none was asked for.
+    """The shown numbers that divide a total, as a share of those asked for.
 
-    Groups of a size and level that show more than was asked for do not make up for others.
+    None if none was asked for. Groups of a size and level that show more than was asked for do not
+    make up for others.
     """
     cells = table.filter(pc.not_equal(table["sort"], _TOTAL))
     rows = [_rows(cells, None, size) for size in SIZE_CLASSES[1:]]
@@ -420,7 +465,10 @@ def _cells_shown(table: pa.Table) -> float | None:
 
 
 def _rows(table: pa.Table, sort: str | None, *sizes: str) -> Mapping[str, NDArray[np.float64]]:
-    """The columns of numbers, NaN where null, in the rows of all kinds of groups with this sort and these sizes."""
+    """The columns of numbers in rows of all kinds of groups with this sort and these sizes.
+
+    Null becomes NaN.
+    """
     wanted = pc.equal(table["kind"], _ALL)
     table = table.filter(wanted if sort is None else pc.and_(wanted, pc.equal(table["sort"], sort)))
     chosen = pa.concat_tables(table.filter(pc.equal(table["size_class"], size)) for size in sizes)
@@ -430,7 +478,10 @@ def _rows(table: pa.Table, sort: str | None, *sizes: str) -> Mapping[str, NDArra
 
 
 def _share(parts: NDArray[np.float64], wholes: NDArray[np.float64]) -> float | None:
-    """The sum of the parts that are defined, divided by the sum of all wholes; None if that is 0."""
+    """The sum of the parts that are defined, divided by the sum of all wholes.
+
+    None if that is 0.
+    """
     return float(np.nansum(parts) / wholes.sum()) if wholes.sum() else None
 
 

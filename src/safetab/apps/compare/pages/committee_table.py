@@ -1,6 +1,7 @@
-"""The committee's two tables: a row for each protection, in the order that was asked for, or by name.
+"""The committee's two tables: a row for each protection, in a neutral order.
 
-No row is placed by a result, no cell has a colour, and nothing is added up to a score.
+It is the order that was asked for, or by name. No row is placed by a result, no cell has a colour,
+and nothing is added up to a score.
 """
 
 from __future__ import annotations
@@ -61,12 +62,15 @@ def committee_rows(comparison: Comparison) -> list[Row]:
 
 
 def stated_guarantee(compared: Compared) -> str:
-    """The formal guarantee in words, if there is one, and whether linear programs checked what is withheld."""
+    """The formal guarantee in words, if there is one.
+
+    It also says whether linear programs checked what is withheld.
+    """
     return compared.guarantee + (words.text("checked_by_programs") if compared.is_checked else "")
 
 
 def users_table(comparison: Comparison, rows: Sequence[Row]) -> Markup:
-    """What users get, as HTML."""
+    """The table of what users get, as HTML."""
     cells = [[_with_groups(row, column) for column in WORDS["users_heads"]] for row in rows]
     return _table(
         comparison, "users", [element("tbody", *map(_html_row, headings(comparison), cells))]
@@ -116,7 +120,10 @@ def _html_row(heading: str, cells: Sequence[str], texts: Sequence[str] = ()) -> 
 
 
 def headings(comparison: Comparison) -> list[Markup]:
-    """The heading of each protection's row: its letter, its name, its definition, and whether anything was assumed."""
+    """The heading of each protection's row.
+
+    It has the protection's letter, its name, its definition, and whether anything was assumed.
+    """
     found = []
     for number, protection in enumerate(one.protection for one in comparison.protections):
         assumed = html("assumed") if protection.source and protection.source.assumed else ""
@@ -135,7 +142,7 @@ def spec_code(spec: str) -> Markup:
 
 
 def _exposed(row: Row) -> Sequence[str]:
-    """What the attack found: proven, named, ranked and membership, each as measured or why not."""
+    """The attack's results: proven, named, ranked and membership, as measured or why not."""
     if row["uniques"] is None:
         return [words.NOT_ATTACKED] * 4
     named = _claims(row["named_right"], row["named_claims"])
@@ -161,7 +168,11 @@ def is_of_few(row: Row, column: str) -> bool:
 
 
 def _with_groups(row: Row, column: str) -> str:
-    """A number of a column, and of how many groups it is the mean if they are few, or how many numbers it counts."""
+    """A number of a column, with a count of groups or of numbers where a reader needs it.
+
+    If the number is the mean of few groups, it says of how many; or it says how many numbers it
+    counts.
+    """
     if column == "false_nonzeros" and row[column] is not None:
         return f"{row['false_nonzeros_of_a_draw']:,.0f}"
     groups = row[f"{column}_groups"] if is_of_few(row, column) else 0
@@ -170,7 +181,10 @@ def _with_groups(row: Row, column: str) -> str:
 
 
 def at_most(row: Row, column: str) -> str:
-    """A number of a column; a share is an upper limit where secondary suppression withholds more than was counted."""
+    """A number of a column; a share may be an upper limit.
+
+    It is one where secondary suppression withholds more than was counted.
+    """
     is_limit = (
         row["shares_are_upper_limits"] and row[column] and column.endswith(("_published", "_shown"))
     )
@@ -182,7 +196,10 @@ def at_most(row: Row, column: str) -> str:
 
 
 def spelled(column: str, value: float | None) -> str:
-    """A number of a column: a count, a mean error (two decimals below 10) or a share; words without one."""
+    """A number of a column: a count, a mean error (two decimals below 10) or a share.
+
+    Without a number, words stand in its place.
+    """
     if value is None:
         return words.NONE_SHOWN
     if column.startswith("error"):

@@ -50,7 +50,10 @@ _BY_ATTACK, _MEMBERSHIP = {"named_right", "ranked_right"}, "membership_measured"
 _COLOURS = (3, 1, 2, 4)
 _DASHES = ("", "5 2", "1.5 2", "7 2 1.5 2", "3 3", "9 3")
 _LEAST_ERROR, _NOBODY = 0.1, 0.25
-"""Where the logarithmic axis of errors begins, and where 0 stands on that of people exposed."""
+"""The beginning of the logarithmic axis of errors, and the place of 0 on that of people.
+
+The second axis is of people exposed.
+"""
 
 
 def compare_page(comparison: Comparison) -> str:
@@ -140,7 +143,10 @@ def _given(comparison: Comparison, rows: Sequence[Row]) -> dict[str, str]:
 
 
 def _lists(comparison: Comparison, rows: Sequence[Row]) -> dict[str, str]:
-    """Which protections some sentences are about, by letters, with numbers of theirs; empty if none."""
+    """The protections that some sentences are about, by letters, with numbers of theirs.
+
+    A list is empty if there are none.
+    """
     late = {row["letter"]: groups for row in rows if (groups := row["groups_not_finished"])}
     hidden = {
         row["letter"]: row["error_10_to_99"] for row in rows if is_of_few(row, "error_10_to_99")
@@ -247,7 +253,7 @@ def _notes(comparison: Comparison, rows: Sequence[Row], given: Mapping[str, str]
 
 
 def _named_and_ranked(rows: Iterable[Row]) -> str:
-    """What the attack named and ranked of each protection."""
+    """The numbers of people whom the attack named and ranked, for each protection."""
     return ", ".join(
         f"{row['letter']} with {row['named_right']:,} and {row['ranked_right']:,}" for row in rows
     )
@@ -261,7 +267,10 @@ def _shares_shown(rows: Sequence[Row], column: str) -> str:
 
 
 def _span(rows: Sequence[Row], column: str) -> str:
-    """From the least to the most of a column, in words, without means of few groups and unfinished attacks."""
+    """The span of a column in words, from the least to the most.
+
+    Means of few groups and unfinished attacks are left out.
+    """
     kept = [row for row in rows if column not in _BY_ATTACK or not row["groups_not_finished"]]
     known = [
         row[column] for row in kept if row.get(column) is not None and not is_of_few(row, column)
@@ -275,8 +284,8 @@ def _span(rows: Sequence[Row], column: str) -> str:
 def pictures(comparison: Comparison, rows: Sequence[Row]) -> Markup:
     """Error and share published against true size, and the trade-off, below one legend.
 
-    A family of protections has one mark and one colour, protections of one family differ by their dashes,
-    and a letter stands at every line. No colour says anything about a result.
+    A family of protections has one mark and one colour, protections of one family differ by their
+    dashes, and a letter stands at every line. No colour says anything about a result.
     """
     looks, tables = _looks(comparison), [one.utility for one in comparison.protections]
     errors, shares = (
@@ -302,7 +311,7 @@ def pictures(comparison: Comparison, rows: Sequence[Row]) -> Markup:
 
 
 def _looks(comparison: Comparison) -> list[Series]:
-    """How each protection is drawn, without points."""
+    """The look of each protection in pictures, without points."""
     families, looks = [one.protection.family for one in comparison.protections], []
     for number, (family, one) in enumerate(zip(families, comparison.protections, strict=True)):
         look, before = list(dict.fromkeys(families)).index(family), families[:number].count(family)
@@ -321,7 +330,10 @@ def _legend_item(look: Series) -> Markup:
 
 
 def _lines(looks: Sequence[Series], by_size: Iterable[Mapping[str, float | None]]) -> list[Series]:
-    """Each protection's values at the least true size of their classes; classes without a value are left out."""
+    """Each protection's values at the least true size of their classes.
+
+    Classes without a value are left out.
+    """
     series = []
     for look, values in zip(looks, by_size, strict=True):
         sizes = zip(SIZE_STARTS[1:], values.values(), strict=True)
@@ -348,7 +360,10 @@ def _error_axis(label: str, errors: Sequence[float]) -> Axis:
 
 
 def _trade_off(comparison: Comparison, looks: Sequence[Series], rows: Sequence[Row]) -> Plot | None:
-    """People exposed against the error of small groups, joined by lines in a sweep; None without any point."""
+    """People exposed against the error of small groups, joined by lines in a sweep.
+
+    None without any point.
+    """
     series, described = list[Series](), []
     for is_proven in (False, True):
         lines: dict[int, Series] = {}
@@ -396,7 +411,10 @@ def _one_area(comparison: Comparison) -> Markup:
 
 
 def _attacks(comparison: Comparison, given: Mapping[str, str]) -> Markup:
-    """Each attack in plain words, with its example from this run, and the measures outside the first table."""
+    """Each attack in plain words, with its example from this run.
+
+    The measures outside the first table come last.
+    """
     parts = []
     for attack, explained in WORDS["attacks"].items():
         examples = [_example(one) for one in comparison.examples if one.attack == attack]

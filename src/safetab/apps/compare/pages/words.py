@@ -20,7 +20,10 @@ def text(key: str, /, **given: object) -> str:
 
 
 def html(key: str, /, **given: str) -> Markup:
-    """A piece of the page, or a text of it, with these words in it. What is not markup is escaped."""
+    """A piece of the page, or a text of it, with these words in it.
+
+    What is not markup is escaped.
+    """
     escaped = {name: joined([word]) for name, word in given.items()}
     return (
         Markup(WORDS["html"][key].format(**escaped))
@@ -30,7 +33,7 @@ def html(key: str, /, **given: str) -> Markup:
 
 
 def said_for(protection: Protection) -> str:
-    """What is said for a protection: for its steps together, or a sentence or two for each of them."""
+    """The arguments for a protection: for its steps together, or a few sentences for each."""
     each_alone = text("each_alone") if len(protection.said) > 1 else ""
     return each_alone + " ".join(protection.said)
 

@@ -1,1 +1,4 @@
-"""How agencies protect tables; each protection is one file and states its likelihood."""
+"""The methods by which agencies protect tables.
+
+Each protection is one file and states its likelihood.
+"""

@@ -1,4 +1,7 @@
-"""The table of all methods: what is not in it can't be compared, and no other code names a method."""
+"""The table of all methods: what is not in it can't be compared.
+
+No other code names a method.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ METHODS = (
 SAID: Mapping[str, str] = {
     step: said for method in METHODS for step, said in method.words["said_for_it"].items()
 }
-"""What the users of a method say for it, by the name of a step, or of steps that are joined by +."""
+"""The users' arguments for a method, by the name of a step or of steps joined by +."""
 
 
 def controls_of(kind: str) -> tuple[str, ...]:

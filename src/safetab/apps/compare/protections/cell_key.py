@@ -1,4 +1,7 @@
-"""The cell key method: the people in a cell decide how its count is changed, by a table of chances."""
+"""The cell key method: the people in a cell decide how its count is changed.
+
+They do so by a table of chances.
+"""
 
 from __future__ import annotations
 
@@ -30,11 +33,12 @@ _CLOSE = 1e-12
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CellKey(NumberStep):
-    """Changes each count by its row of the perturbation table, at its cell key. Zero stays zero.
+    """Changes each count by its row of the perturbation table, at its cell key.
 
-    The row of a count has a chance for each change from -largest to largest; above the last row the
-    last `repeated` rows are used in turn. With `by_key` the change of a row is looked up by the cell
-    key, an integer; else the chances divide the keys from 0 to 1 in rising order of the changes.
+    Zero stays zero. The row of a count has a chance for each change from -largest to largest; above
+    the last row the last `repeated` rows are used in turn. With `by_key` the change of a row is
+    looked up by the cell key, an integer; else the chances divide the keys from 0 to 1 in rising
+    order of the changes.
     """
 
     chances: Floats  # one row per count, one column per change
@@ -62,7 +66,7 @@ class CellKey(NumberStep):
         return np.asarray((bounds <= uniform[:, None]).sum(axis=1) - self.largest_error)
 
     def windows(self, published: PublishedTables, known: Known) -> Windows:
-        """The true counts that may have been changed to the published number, each with its chance."""
+        """The true counts that may have become the published number, each with its chance."""
         values, largest = published.numbers.data, self.largest_error
         changes = np.arange(largest, -largest - 1, -1)
         rows = self._rows_of(np.maximum(values[:, None] - changes, 0))
@@ -74,7 +78,10 @@ class CellKey(NumberStep):
 
 
 def cell_key_of_file(path: Path) -> CellKey:
-    """The method with the table of a CSV file. Raises UnreadableFile, or ValueError with what is wrong."""
+    """The method with the table of a CSV file.
+
+    Raises UnreadableFile, or ValueError with what is wrong.
+    """
     lines = read_text(path).splitlines()
     delimiter = ";" if lines and ";" in lines[0] else ","
     names, *rows = [[cell.strip(' "') for cell in line.split(delimiter)] for line in lines] or [[]]
@@ -153,7 +160,10 @@ def _require(is_right: bool | np.bool_, sentence: str) -> None:
 
 
 def _least_variance(js: int) -> int:
-    """The variance that a table without the numbers 1 to js needs: count i can only go to 0 or js + 1."""
+    """The variance that a table without the numbers 1 to js needs.
+
+    Count i can only go to 0 or js + 1.
+    """
     return max((count * (js + 1 - count) for count in range(1, js + 1)), default=0)
 
 
@@ -164,11 +174,12 @@ def table_of(
     pstay: float = 0.0,
     is_rising: Sequence[bool] = (True,),
 ) -> Floats:
-    """One row per count and one column per change up to `largest`: mean 0, variance at most `variance`.
+    """One row per count and one column per change up to `largest`.
 
-    A count is never changed to 1 ... `js`, and stays with a chance of at least `pstay`, which is lowered
-    in steps of 0.05 until the variance is reached. Where `is_rising`, the chances do not fall
-    towards 0 from the left; it has an element per row, and the last one holds for all further rows.
+    The changes have mean 0, and a variance of at most `variance`. A count is never changed to 1 ...
+    `js`, and stays with a chance of at least `pstay`, which is lowered in steps of 0.05 until the
+    variance is reached. Where `is_rising`, the chances do not fall towards 0 from the left; it has
+    an element per row, and the last one holds for all further rows.
     """
     table = np.zeros((largest + (js + 1 if js else 0) + 1, 2 * largest + 1))
     table[: 1 if variance else None, largest] = 1.0
@@ -210,7 +221,10 @@ def _most_entropy(changes: Int64s, variance: float, pstay: float, *, is_rising: 
 
 
 def _fitted(powers: Floats) -> tuple[Floats, Floats]:
-    """Chances proportional to exp(-powers @ x) with means 0, and x, by Newton's method on the convex dual."""
+    """Chances proportional to exp(-powers @ x) with means 0, and x.
+
+    They are found by Newton's method on the convex dual.
+    """
 
     def value_at(place: Floats) -> float:
         return float(np.logaddexp.reduce(-powers @ place))

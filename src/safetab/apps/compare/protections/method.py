@@ -1,4 +1,7 @@
-"""A method of protection: how a text asks for its steps, and the file with its words, presets and controls."""
+"""A method of protection: the form of its steps, and its file.
+
+The form is how a text asks for the steps; the file has the words, presets and controls.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ Made = tuple[Any, str]
 
 
 class Place(IntEnum):
-    """What a step works on, in the order of the steps."""
+    """The things that steps work on, in the order of the steps."""
 
     RECORDS = auto()
     SELECTIONS = auto()
@@ -29,9 +32,10 @@ class Wrong(Exception):  # noqa: N818 - the name is the sentence
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Form:
-    """One way to ask for a step, NAME:KEY=VALUE,...: its keys, and what makes the step of their values.
+    """One way to ask for a step, NAME:KEY=VALUE,...: its keys, and the maker of the step.
 
-    What is allowed for a key is a range, a largest number, words, or a function that reads the text.
+    The maker gets the values of the keys. What is allowed for a key is a range, a largest number,
+    words, or a function that reads the text.
     """
 
     name: str
@@ -44,7 +48,7 @@ class Form:
 
     @property
     def keys(self) -> Mapping[str, Any]:
-        """What is allowed for each key, in the order of the canonical text."""
+        """The allowed values of each key, in the order of the canonical text."""
         return {**self.needed, **{key: allowed for key, (allowed, _) in self.optional.items()}}
 
     @property
@@ -55,7 +59,10 @@ class Form:
 
 @dataclass(frozen=True, eq=False)
 class Method:
-    """A method that `safetab compare` knows: its steps, and what is said, published and checked of it."""
+    """A method that `safetab compare` knows.
+
+    It has steps, and what is said, published and checked of them.
+    """
 
     file: str  # the name of its file beside this one, without .toml
     place: Place | None = None  # None: it stands alone
@@ -63,7 +70,7 @@ class Method:
 
     @cached_property
     def words(self) -> Mapping[str, Any]:
-        """The method in plain words, what is said for it, its presets, its sweep and its controls."""
+        """The method in plain words, the arguments for it, its presets, sweep and controls."""
         return package_data("safetab.apps.compare.protections", f"{self.file}.toml")
 
 

@@ -1,4 +1,4 @@
-"""What every protection is: where it comes from, what it publishes, and what that tells an attacker."""
+"""The parts of every protection: its source, what it publishes, and what that reveals."""
 
 from __future__ import annotations
 
@@ -23,7 +23,10 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Who uses a protection, since when, and what is known of it: printed beside what it makes."""
+    """The source of a protection: who uses it, since when, and what is known of it.
+
+    It is printed beside what the protection makes.
+    """
 
     agency: str
     years: str
@@ -51,7 +54,10 @@ class Windows:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Publication:
-    """What one draw tells about each system of the area, in its order: all that an attack may look at."""
+    """The facts that one draw gives about each system of the area, in its order.
+
+    They are all that an attack may look at.
+    """
 
     tables: Sequence[PublishedTables]
     windows: Sequence[Windows]
@@ -60,7 +66,10 @@ class Publication:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Known:
-    """What other public tables tell the attacker of each number; he knows the method too, but no random bit."""
+    """The facts that other public tables give the attacker about each number.
+
+    He knows the method too, but no random bit.
+    """
 
     least: Int64s  # the true count is at least so large, by the design of the tables
     most: Int64s  # and at most so large
@@ -69,18 +78,24 @@ class Known:
 
     @classmethod
     def of(cls, system: System) -> Self:
-        """What is known of the numbers of an attacked group."""
+        """The facts that are known of the numbers of an attacked group."""
         return cls(system.least, system.most, system.rows.sums(system.expected), system.lines == 0)
 
     @property
     def of_changed_records(self) -> Self:
-        """The same of counts that swapping changed: the design follows true sizes, and limits them alone."""
+        """The facts for counts that swapping changed, without the limits of the design.
+
+        The design of the tables follows true sizes, and limits them alone.
+        """
         far = 2 * self.most.max(initial=0) + 10
         return replace(self, least=np.zeros_like(self.least), most=np.full_like(self.most, far))
 
 
 def between(least: Int64s | int, most: Int64s | int, known: Known) -> Windows:
-    """Every true count from `least` to `most` that is not ruled out gives what is published, with certainty."""
+    """Windows that hold every true count from `least` to `most` that is not ruled out.
+
+    Each of these counts gives what is published with certainty.
+    """
     firsts = np.maximum(least, known.least)
     sizes = np.maximum(np.minimum(most, known.most) - firsts + 1, 0)
     return _windows(firsts, sizes, np.zeros(sizes.sum()))
@@ -110,7 +125,10 @@ def chosen(is_first: NDArray[np.bool_], first: Windows, second: Windows) -> Wind
 
 
 def told_once(windows: Windows, rows: Rows) -> Windows:
-    """The windows where errors are in record keys: of numbers that are the same sum, the last one alone tells."""
+    """The windows where errors are in record keys: equal numbers tell only once.
+
+    Of numbers that are the same sum, the last one alone tells.
+    """
     sums = [parts.tobytes() for parts in np.split(rows.members, rows.starts[1:-1])]
     last = {parts: number for number, parts in enumerate(sums)}
     is_last = np.array([last[parts] == number for number, parts in enumerate(sums)])
@@ -124,7 +142,10 @@ def _windows(firsts: Int64s, sizes: Int64s, logs: Floats) -> Windows:
 
 
 class RecordStep(Protocol):
-    """Changes records before anything is counted, so that every table is an exact table of the changed records."""
+    """Changes records before anything is counted.
+
+    So every table is an exact table of the changed records.
+    """
 
     @property
     def rate(self) -> float:
@@ -144,7 +165,10 @@ class RecordStep(Protocol):
         attacked: tuple[AreaKind, int],
         /,
     ) -> float:
-        """The share of the attacked area's people who leave their smallest area, as far as is public."""
+        """The share of the attacked area's people who leave their smallest area.
+
+        It is known as far as it is public.
+        """
 
     def kinds_nobody_leaves(self, areas: Areas, kinds: Sequence[AreaKind], /) -> set[AreaKind]:
         """The kinds of area whose numbers stay as they are."""
@@ -166,12 +190,12 @@ class NumberStep:
         raise NotImplementedError
 
     def windows(self, published: PublishedTables, known: Known, /) -> Windows:
-        """What each published or withheld number tells about its true count: the likelihood."""
+        """The likelihood: what each published or withheld number tells about its true count."""
         raise NotImplementedError
 
     @property
     def largest_error(self) -> int | None:
-        """How far a published number can be from the truth at most; None if nothing limits it."""
+        """The largest distance of a published number from the truth; None if nothing limits it."""
         return None
 
     @property
@@ -207,7 +231,10 @@ class NumberStep:
 
 @dataclass(frozen=True, slots=True)
 class Threshold:
-    """Decides which tables are published at all: those of groups, or of areas, that are large enough."""
+    """Decides which tables are published at all.
+
+    They are those of groups, or of areas, that are large enough.
+    """
 
     people: int
     is_of_areas: bool
@@ -221,7 +248,10 @@ class Threshold:
 
 @dataclass(frozen=True, slots=True)
 class Protection:
-    """A protection as the user asked for it: steps on records, then on the selection, then on numbers."""
+    """A protection as the user asked for it.
+
+    It has steps on records, then on the selection, then on numbers.
+    """
 
     spec: str
     name: str
@@ -240,7 +270,10 @@ class Protection:
 
     @property
     def repeats_errors(self) -> bool:
-        """Whether numbers of the same people have the same error, by record keys; after swapping none is met twice."""
+        """Whether numbers of the same people have the same error, by record keys.
+
+        After swapping no error is met twice.
+        """
         return self.records is None and self.numbers is not None and self.numbers.repeats_errors
 
     @property
@@ -260,7 +293,10 @@ class Protection:
 
     @property
     def largest_error(self) -> int | None:
-        """How far a published number may be from the truth, as users know; None if nothing limits it."""
+        """The largest distance of a published number from the truth, as users know it.
+
+        None if nothing limits it.
+        """
         if self.records is not None or self.is_safetab:
             return None
         return 0 if self.numbers is None else self.numbers.largest_error

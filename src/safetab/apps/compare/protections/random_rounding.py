@@ -1,4 +1,7 @@
-"""Random rounding: each number up or down to a multiple of a base, with chances that keep its mean."""
+"""Random rounding: each number goes up or down to a multiple of a base.
+
+The chances keep its mean.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +16,10 @@ from safetab.apps.compare.tables.exact_tables import ExactTables, PublishedTable
 
 @dataclass(frozen=True, slots=True)
 class _RandomRounding(NumberStep):
-    """Rounds q * base + r up with chance r / base, else down: every number by itself, totals too.
+    """Rounds q * base + r up with chance r / base, else down.
 
-    `is_fixed`: the keys of the people counted decide, so the same people are always rounded alike.
+    Every number is rounded by itself, totals too. `is_fixed`: the keys of the people counted
+    decide, so the same people are always rounded alike.
     """
 
     base: int

@@ -2,9 +2,9 @@
 
 Secondary suppression withholds more numbers, so that the withheld ones can't be computed from the
 others. For each number that must be withheld, a linear program finds the cheapest other table that
-has the same shown numbers but another value there; the numbers that differ in it are withheld as well
-(Kelly, Golden and Assad, "Cell suppression: disclosure protection for sensitive tabular data", 1992;
-Cox, "Network models for complementary cell suppression", 1995).
+has the same shown numbers but another value there; the numbers that differ in it are withheld as
+well (Kelly, Golden and Assad, "Cell suppression: disclosure protection for sensitive tabular data",
+1992; Cox, "Network models for complementary cell suppression", 1995).
 """
 
 from __future__ import annotations
@@ -32,11 +32,12 @@ EXACT = ((0, 1),)
 
 @dataclass(frozen=True, slots=True)
 class Rounding(NumberStep):
-    """Rounds each number to the nearest multiple of its base, halves to the even one, and withholds small numbers.
+    """Rounds each number to the nearest multiple of its base, and withholds small numbers.
 
-    `ladder` lists (count, base): from this count on numbers are rounded to this base. With `width`, more
-    numbers are withheld, so that no withheld number can be computed from sums to within less than it;
-    only where the tables say what their numbers are sums of.
+    Halves go to the even multiple. `ladder` lists (count, base): from this count on numbers are
+    rounded to this base. With `width`, more numbers are withheld, so that no withheld number can be
+    computed from sums to within less than it; only where the tables say what their numbers are sums
+    of.
     """
 
     ladder: tuple[tuple[int, int], ...]
@@ -57,7 +58,10 @@ class Rounding(NumberStep):
         return PublishedTables.of(numbers, is_withheld, is_finished=not not_finished)
 
     def windows(self, published: PublishedTables, known: Known) -> Windows:
-        """Every count that rounds to the number. A withheld one is small, or anything if it may be a secondary one."""
+        """The windows that hold every count that rounds to the number.
+
+        A withheld number is small, or anything if it may be a secondary one.
+        """
         is_shown, values = published.is_shown, published.numbers.data[published.is_shown]
         is_judged = (
             known.is_total if self.is_of_groups else np.ones_like(is_shown)
@@ -102,9 +106,10 @@ def secondary(
     width: int = 1,
     limit: float,
 ) -> tuple[NDArray[np.bool_], bool]:
-    """Whether each number is withheld, and whether `limit` (seconds of work) left any of them computable.
+    """Whether each number is withheld, and whether any of them can still be computed.
 
-    For all that a reader knows, a primary number can be larger by `width`, and smaller if there is room.
+    That can be if `limit` (seconds of work) was reached. For all that a reader knows, a primary
+    number can be larger by `width`, and smaller if there is room.
     """
     if not is_primary.any():
         return is_primary, False
@@ -115,11 +120,11 @@ def secondary(
 
 
 class _Pattern:
-    """Which sums are withheld, and what values of each are possible for all that a reader knows.
+    """The sums that are withheld, and the values of each that a reader must hold possible.
 
-    Numbers with the same unknowns are one sum; unknowns in the same sums are one unknown. Where zeros
-    are shown, an unknown in one of them is known to be 0 and left out, and a withheld number is 1 or
-    more: a table with a 0 in its place protects nothing.
+    Numbers with the same unknowns are one sum; unknowns in the same sums are one unknown. Where
+    zeros are shown, an unknown in one of them is known to be 0 and left out, and a withheld number
+    is 1 or more: a table with a 0 in its place protects nothing.
     """
 
     def __init__(
@@ -180,7 +185,7 @@ class _Pattern:
         program.set_bounds(unknown + 1, *fall)
 
     def moved(self, solution: Floats) -> tuple[Floats, NDArray[np.bool_]]:
-        """How far each sum moves, and whether it has to be withheld for that."""
+        """The distance that each sum moves, and whether it must be withheld for that."""
         changes = solution[self.unknowns :: 2] - solution[self.unknowns + 1 :: 2]
         return changes, (np.abs(changes) > _CLOSE) & ~self.is_withheld
 
@@ -221,7 +226,10 @@ def _protect(pattern: _Pattern, width: int, limit: float) -> float:
 
 
 def _audit(pattern: _Pattern, width: int, limit: float) -> bool:
-    """Protect again, in whole numbers, what has one possible value only; returns whether any is left."""
+    """Protect again, in whole numbers, what has one possible value only.
+
+    Returns whether any is left.
+    """
     is_left = False
     for place in pattern.in_falling_order(pattern.is_withheld):
         if pattern.lowest[place] < pattern.highest[place]:
@@ -268,7 +276,7 @@ def _suppress(below: int, secondary: str, zeros: str, width: int) -> Made:
 
 
 _RULES_OF_1980 = Rounding(((0, 5), (3, 1)), 15, is_of_groups=True)
-"""Every number of a group of 1 to 14 people is withheld; elsewhere counts of 1 and 2 become 0."""
+"""Every number of a group of 1 to 14 people is withheld; elsewhere 1 and 2 become 0."""
 
 
 def _suppress_as_in_1980(_: str) -> Made:

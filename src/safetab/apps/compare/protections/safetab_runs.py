@@ -1,4 +1,4 @@
-"""SafeTab in the attacked area: one run of the real algorithm, and what its noise tells an attacker.
+"""SafeTab in the attacked area: one run of the real algorithm, and what its noise tells.
 
 A published group has its noisy numbers and the noisy total of stage 1, if there is one. A missing
 group was suppressed, and the chance of that depends on its true size as well. A release has every
@@ -115,7 +115,10 @@ def safetab_publication(
 
 
 class _PublishedSystem:
-    """Collects the published numbers of one system, and the noisy numbers that tell about each."""
+    """Collects the published numbers of one system, and the noisy numbers behind each.
+
+    A noisy number belongs to each published number that it tells about.
+    """
 
     def __init__(self, system: System, allow_negative: bool) -> None:
         self._system, self._allow_negative = system, allow_negative
@@ -130,7 +133,10 @@ class _PublishedSystem:
     def add(
         self, total: int, cells: Int64s, noise: NoiseDistribution, shape: Shape, grain: Shape
     ) -> bool:
-        """Show a group's noisy table; whether its cells tell the attacker all that their sum does."""
+        """Show a group's noisy table.
+
+        Returns whether its cells tell the attacker all that their sum does.
+        """
         shown, of_grain = (
             cells if self._allow_negative else np.maximum(cells, 0),
             cells_of(shape, grain),
@@ -151,7 +157,7 @@ class _PublishedSystem:
 
     @property
     def windows(self) -> Windows:
-        """What each number tells; sums of numbers tell nothing more."""
+        """The windows of all numbers; sums of numbers tell nothing more."""
         both = zip(self.draws, self.otherwise, strict=True)
         found = [_window_of(tuple(draws)) if draws else otherwise for draws, otherwise in both]
         starts = np.cumsum([0, *(len(logs) for _, logs in found)], dtype=np.int64)
@@ -161,7 +167,10 @@ class _PublishedSystem:
 
 @lru_cache(maxsize=256)
 def cells_of(shape: Shape, grain: Shape) -> tuple[tuple[int, ...], ...]:
-    """For each cell of the grain, the shape's cells that it sums; none if the shape does not divide it."""
+    """The shape's cells that each cell of the grain sums.
+
+    There are none if the shape does not divide the grain.
+    """
     pairs = sorted(set(zip(grain.cell_of_value, shape.cell_of_value, strict=True)))
     if len(pairs) != shape.cells:
         return ()
@@ -179,7 +188,7 @@ def _window_of(draws: tuple[_Draws, ...]) -> _Window:
 
 
 def logs_of_suppressed(design: LevelDesign, sizes: Int64s) -> Floats:
-    """The logarithm of the chance that groups of these sizes get a lone total and are suppressed."""
+    """The log-chance that groups of these sizes get a lone total and are suppressed."""
     tails = FloatTails(design.noise(Stage.STAGE_2))
     chances = tails.at_least(sizes - (design.suppression_threshold or 0))  # noise is symmetric
     if Stage.STAGE_1 in design.stages:

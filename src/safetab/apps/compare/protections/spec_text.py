@@ -1,4 +1,7 @@
-"""The text of a protection, name:key=value,... with steps joined by +, and back. All mistakes are found at once."""
+"""The text of a protection, name:key=value,... with steps joined by +, and back.
+
+All mistakes are found at once.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,7 @@ _FORMS = [
 ]
 """The forms of all steps, in the order of the steps."""
 _PLACES: Mapping[str, Place] = {form.name: place for place, form in _FORMS}
-"""What each step works on, by its name."""
+"""The thing that each step works on, by the name of the step."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +45,10 @@ class _Step:
 
 
 def parse(text: str, folder: Path) -> Protection:
-    """The protection that a text asks for; files are looked up from `folder`. Raises InvalidInput."""
+    """The protection that a text asks for; files are looked up from `folder`.
+
+    Raises InvalidInput.
+    """
     return checked(text, folder).require()
 
 
@@ -96,7 +102,10 @@ def _safetab(place: str, folder: Path, findings: FindingsOf) -> Protection:
 
 
 def _joined(steps: Sequence[_Step], findings: FindingsOf) -> Protection:
-    """The steps as one protection, with a finding if they are not in order or work on the same."""
+    """The steps as one protection.
+
+    There is a finding if they are not in order or work on the same.
+    """
     made: dict[Place, list[Any]] = {place: [] for place in Place}
     names = [step.name for step in steps if step.name in _PLACES]
     for step in steps:

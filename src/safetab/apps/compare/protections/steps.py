@@ -30,7 +30,10 @@ def publish(
 
 
 def windows_of(protection: Protection, published: PublishedTables, known: Known) -> Windows:
-    """What each number tells about the count of the protected records. Without a step a number is exact."""
+    """The windows: what each number tells about the count of the protected records.
+
+    Without a step a number is exact.
+    """
     values, numbers = published.numbers.data, protection.numbers
     of_groups = max(
         (each.people for each in protection.selections if not each.is_of_areas), default=0

@@ -1,12 +1,13 @@
-"""Household swapping: pairs of households of about one size exchange their places, in arrays and in files.
+"""Household swapping: pairs of households of about one size exchange their places.
 
-Every household has a pseudo-tract: its own, or that of another household of its county or state. Its match
-key is its size plus -1, 0 or 1. Chosen households of one pseudo-tract and one match key are paired. Of an
-odd number, the last one takes a household that was not chosen, or stays where it is, equally often; if all
-were chosen, it looks for a partner in the pseudo-county, then in the state. After Abowd and others 2025, A
-Simulated Reconstruction and Reidentification Attack on the 2010 U.S. Census, appendix C, but nobody goes
-further than `geography` allows. In any census, tract, county and state are the inner, middle and outer
-areas: the finest kind of area that covers everything, and the two kinds around it.
+It is done in arrays and in files. Every household has a pseudo-tract: its own, or that of another
+household of its county or state. Its match key is its size plus -1, 0 or 1. Chosen households of
+one pseudo-tract and one match key are paired. Of an odd number, the last one takes a household that
+was not chosen, or stays where it is, equally often; if all were chosen, it looks for a partner in
+the pseudo-county, then in the state. After Abowd and others 2025, A Simulated Reconstruction and
+Reidentification Attack on the 2010 U.S. Census, appendix C, but nobody goes further than
+`geography` allows. In any census, tract, county and state are the inner, middle and outer areas:
+the finest kind of area that covers everything, and the two kinds around it.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ _HOUSEHOLDS_UNKNOWN = (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Households:
-    """Where households live, and what every smallest area lies in."""
+    """The homes of households, and the larger areas around every smallest area."""
 
     areas: Int64s  # position of the smallest area
     sizes: Int64s
@@ -75,7 +76,10 @@ class Households:
 
 @dataclass(frozen=True, slots=True)
 class Swapping:
-    """Swapping of this share of the households; with the target "unique", first of those with a unique member."""
+    """Swapping of this share of the households.
+
+    With the target "unique", households with a unique member come first.
+    """
 
     rate: float
     size_noise: tuple[float, float, float] = (
@@ -93,7 +97,7 @@ class Swapping:
     )
 
     def protect(self, people: Households, rng: np.random.Generator) -> Households:
-        """The same households after the exchange. Each area keeps its number of households."""
+        """The households after the exchange. Each area keeps its number of households."""
         areas, outer = people.areas.copy(), people.around[2, people.areas]
         order = np.argsort(outer, kind="stable")
         for inside in np.split(order, np.flatnonzero(np.diff(outer[order])) + 1):
@@ -102,7 +106,10 @@ class Swapping:
         return replace(people, areas=areas)
 
     def _pairs(self, people: Households, rng: np.random.Generator) -> Iterator[Int64s]:
-        """Two rows each time: positions of households of one outer area that exchange their places."""
+        """Pairs of households of one outer area that exchange their places.
+
+        They come as two rows of positions each time.
+        """
         order = rng.permutation(len(people.areas))
         is_first = people.is_unique & (self.target == "unique")
         order = order[np.argsort(~is_first[order], kind="stable")]
@@ -145,10 +152,11 @@ class Swapping:
             left = last[is_odd & (sizes == taken)]
 
     def leaving_shares(self, people: Int64s, middle: Int64s, outer: Int64s) -> Floats:
-        """The share of each inner area's people whom swapping takes to another one, by its parameters.
+        """The share of each inner area's people whom swapping takes to another one.
 
-        A swapped household stays if its partner, who has the same pseudo-tract, comes from the same
-        tract. Sizes of households and rounding to pairs are left out.
+        It follows from the parameters. A swapped household stays if its partner, who has the same
+        pseudo-tract, comes from the same tract. Sizes of households and rounding to pairs are left
+        out.
         """
         own, near, far = self.geography
         of_middle, of_outer = np.bincount(middle, people)[middle], np.bincount(outer, people)[outer]
@@ -169,7 +177,8 @@ class Swapping:
     def changed_data(self, data: Path, folder: Path, inputs: RunInputs, seed: int) -> Path:
         """Make `folder/data`: DATA after swapping, for the same PARAMETERS. Return its path.
 
-        Files without areas of records are links. Raises InvalidInput if nobody knows who lives with whom.
+        Files without areas of records are links. Raises InvalidInput if nobody knows who lives with
+        whom.
         """
         record = inputs.files.config.product.record
         layouts = (
@@ -211,17 +220,17 @@ class Swapping:
         return out
 
     def windows(self, windows: Windows, known: Known, leaving: float, leaves: Int64s) -> Windows:
-        """Windows over true counts, from those over counts of swapped records; the leaves alone are read.
+        """Windows over true counts, from those over counts of swapped records.
 
-        Totals are sums of them, and people who leave a place or another area that is not made of smallest
-        ones may stay in their smallest area.
+        The leaves alone are read. Totals are sums of them, and people who leave a place or another
+        area that is not made of smallest ones may stay in their smallest area.
         """
         nothing = Windows(windows.firsts, np.zeros_like(windows.starts), np.zeros(0))
         of_leaves = chosen(np.isin(np.arange(len(windows.firsts)), leaves), windows, nothing)
         return windows_before_swapping(of_leaves, known, leaving)
 
     def kinds_nobody_leaves(self, areas: Areas, kinds: Sequence[AreaKind]) -> set[AreaKind]:
-        """The kinds of area that hold both partners of every exchange, so that their numbers stay."""
+        """The kinds of area that hold both partners of every exchange, so their numbers stay."""
         found, reach = kinds_around(areas, kinds), int(np.flatnonzero(self.geography)[-1])
         chain = (found[0], *found[0].around) if found else ()
         return {kind for place, kind in enumerate(chain) if place >= reach or kind.is_whole}
@@ -233,9 +242,10 @@ class Swapping:
         people_of: Callable[[AreaKind], Int64s],
         attacked: tuple[AreaKind, int],
     ) -> float:
-        """The share of the attacked area's people whom swapping takes to another inner area: all of it is public.
+        """The share of the attacked area's people whom swapping takes to another inner area.
 
-        `people_of` gives those of each entity of a kind; `attacked` is a kind and a position among its entities.
+        All of it is public. `people_of` gives those of each entity of a kind; `attacked` is a kind
+        and a position among its entities.
         """
         found = kinds_around(areas, kinds)
         if not found:
@@ -254,8 +264,8 @@ class Swapping:
 def windows_before_swapping(windows: Windows, known: Known, leaving: float) -> Windows:
     """Windows over true counts, from windows over the counts of the swapped records.
 
-    Of n people each stays with chance 1 - `leaving`, and those who arrive are Poisson with mean `leaving`
-    times what is expected: as if the members of a household did not move together.
+    Of n people each stays with chance 1 - `leaving`, and those who arrive are Poisson with mean
+    `leaving` times what is expected: as if the members of a household did not move together.
     """
     if not leaving:
         return windows
@@ -294,7 +304,10 @@ def windows_before_swapping(windows: Windows, known: Known, leaving: float) -> W
 
 
 def kinds_around(areas: Areas, kinds: Sequence[AreaKind]) -> list[AreaKind]:
-    """The kind with the most areas, of those in which every smallest area lies, and up to two kinds around it."""
+    """The covering kind with the most areas, and up to two kinds around it.
+
+    Every smallest area lies in an area of a covering kind.
+    """
     covering = [kind for kind in kinds if not (areas.number_of_run(kind) == NO_ENTITY).any()]
     inner = max(covering, key=lambda kind: len(areas.entities(kind)), default=None)
     return (
@@ -305,7 +318,10 @@ def kinds_around(areas: Areas, kinds: Sequence[AreaKind]) -> list[AreaKind]:
 def _ground(
     areas_of_pass: Mapping[Pass, Areas], kinds: Sequence[AreaKind]
 ) -> tuple[Int64s, Int64s]:
-    """The numbers of all smallest areas, rising, and a row for the inner, middle and outer area of each."""
+    """The numbers of all smallest areas, rising, and the areas around each.
+
+    There is a row for the inner, the middle and the outer area.
+    """
     numbers = np.concatenate([areas.smallest for areas in areas_of_pass.values()])
     around = []
     for place, areas in enumerate(areas_of_pass.values()):
@@ -344,7 +360,7 @@ def _households_of(
     *,
     finds_unique: bool,
 ) -> Households:
-    """Where the households live, by their members."""
+    """The households with their homes, found by their members."""
     places, traits, number_of = (
         [np.empty(0, dtype=np.int32)],
         [np.empty(0, dtype=np.int64)],
@@ -407,7 +423,7 @@ def _area_numbers(batch: ValueBatch, layout: RecordLayout) -> Int64s:
 
 
 def _area_texts(numbers: Int64s, layout: RecordLayout) -> dict[str, pa.Array]:
-    """What the area columns say of areas with these numbers."""
+    """The texts of the area columns for areas with these numbers."""
     area = layout.area
     if not isinstance(area, AreaColumns):
         return {

@@ -1,4 +1,4 @@
-"""Thresholds: the tables of groups, or of areas, that are large enough are published, and no others."""
+"""Thresholds: only tables of groups, or of areas, that are large enough are published."""
 
 from __future__ import annotations
 

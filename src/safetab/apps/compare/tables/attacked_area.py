@@ -1,4 +1,7 @@
-"""The area under attack: one system of unknown true counts and asked-for numbers for each group."""
+"""The area under attack: a system of true counts and asked-for numbers for each group.
+
+The true counts are unknown to the attacker.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ class AreaOfLevel:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class System:
-    """One group in the attacked area: unknown true counts, and the numbers that are sums of them.
+    """One group in the attacked area: unknown true counts, and numbers that are sums of them.
 
     An unknown is the true count of one cell of one atom (the blocks that share tract, place and so
     on). The arrays `areas`, `lines`, `least` and `most` have an element for each number. Where
@@ -64,7 +67,7 @@ class System:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AttackedArea:
-    """What is attacked: an area with its parts, its people, and a system for each group."""
+    """The target of the attack: an area with its parts, its people, and each group's system."""
 
     name: str
     people: int
@@ -84,7 +87,7 @@ class AttackedArea:
 
     @property
     def uniques(self) -> int:
-        """How many people are alone in a leaf."""
+        """The number of people who are alone in a leaf."""
         return sum(len(system.uniques) for system in self.systems)
 
 
@@ -94,5 +97,8 @@ def grain_of(family: TableFamily) -> Shape:
 
 
 def lines_of(grain: Shape) -> tuple[Line, ...]:
-    """The lines of a table that divide its total: line i of a system's numbers is element i - 1."""
+    """The lines of a table that divide its total.
+
+    Line i of a system's numbers is element i - 1.
+    """
     return tuple(line for line in grain.lines if line.cells < grain.cells)

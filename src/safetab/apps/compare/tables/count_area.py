@@ -1,4 +1,7 @@
-"""Count the people of the area under attack into systems: unknown true counts, and numbers that sum them."""
+"""Count the people of the area under attack into systems.
+
+A system has unknown true counts, and numbers that sum them.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +52,10 @@ class ChosenArea:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PeopleOfArea:
-    """The atom, the pattern of codes and the attribute of each person; `lists` has each pattern's iterations."""
+    """The atom, the pattern of codes and the attribute of each person.
+
+    `lists` has each pattern's iterations.
+    """
 
     atoms: Int64s
     patterns: Int64s
@@ -61,11 +67,17 @@ class PeopleOfArea:
         return len(self.atoms)
 
     def keys(self, seed: int) -> UInt64s:
-        """A record key for each person: a function of the seed and of the person's place among them."""
+        """A record key for each person: a function of the seed and of the person's place.
+
+        The place is that among all people of the area.
+        """
         return numbered_keys(np.arange(len(self), dtype=np.uint64), seed)
 
     def members(self, iterations: Int64s) -> tuple[Int64s, Int64s]:
-        """The people in these iterations (numbers of the encoding), once for each, and the iteration's position."""
+        """The people in these iterations, once for each, and the iteration's position.
+
+        Iterations are given as numbers of the encoding.
+        """
         position = np.full(len(self.encoding.iteration_number), -1, dtype=np.int64)
         position[iterations] = np.arange(len(iterations))
         sizes = np.diff(self.lists.starts)[self.patterns]
@@ -103,7 +115,10 @@ def people_of_area(engine: RecordCounter, geography: AreaLevel, entity: int) -> 
 
 
 def smallest_plan(inputs: RunInputs, chosen: AreaLevel) -> LevelPlan | None:
-    """The plan of the finest areas that divide areas of this level, with the most groups; None if nothing does."""
+    """The plan of the finest areas that divide areas of this level, with the most groups.
+
+    None if nothing does.
+    """
     inside = (
         plan
         for plan in inputs.plan.levels_of(chosen.tabulation_pass)
@@ -118,7 +133,10 @@ def smallest_plan(inputs: RunInputs, chosen: AreaLevel) -> LevelPlan | None:
 
 
 class CountedArea:
-    """Counts atoms by cell, and lays out the numbers of each group in the attacked area and every area in it."""
+    """Counts atoms by cell, and lays out the numbers of each group.
+
+    There are numbers for the attacked area and for every area in it.
+    """
 
     def __init__(
         self,
@@ -184,7 +202,10 @@ class CountedArea:
         )
 
     def recounted(self, people: PeopleOfArea) -> Sequence[ExactTables]:
-        """The same numbers of every system, for other records of the area: those that swapping made."""
+        """The numbers of every system, counted again from other records of the area.
+
+        Those are the records that swapping made.
+        """
         found = []
         for system, *own in zip(self.area.systems, *self._counted(people), strict=True):
             counts, keys = (each.reshape(len(system.truth), -1).sum(axis=1) for each in own)
@@ -194,7 +215,10 @@ class CountedArea:
         return found
 
     def by_value(self, wanted: Sequence[tuple[int, int]]) -> tuple[Int64s, UInt64s]:
-        """People and sums of record keys by value of the attribute: a row for each system and area that is wanted."""
+        """People and sums of record keys by value of the attribute.
+
+        There is a row for each system and area that is wanted.
+        """
         person, system = self._members(self.people)
         atom, nobody = self._atom_of_person[person], np.empty(0, dtype=np.int64)
         own = [
@@ -211,14 +235,18 @@ class CountedArea:
 
     @property
     def ordered_values(self) -> Int64s:
-        """For each value of the attribute, its place in the part with the most values, such as years."""
+        """The place of each attribute value in the part with the most values, such as years."""
         record = self._inputs.plan.config.product.record
         longest = int(np.argmax([part.values for part in record.attribute]))
         places = np.arange(record.attribute_values) // record.attribute_factors[longest]
         return places % record.attribute[longest].values
 
     def shares_unique(self) -> tuple[float, float]:
-        """The shares of people who are alone with their attribute in a smallest area; and in one of their groups."""
+        """The shares of people who are alone with their attribute in a smallest area.
+
+        The first counts those who are alone among everybody there, the second those who are alone
+        in one of their groups.
+        """
         area = self.people.encoding.entity_of_atom(self._smallest.level.geography)[
             self.people.atoms
         ]
@@ -258,7 +286,10 @@ class CountedArea:
         return _added(shape, (group[is_here], atom[is_here], cell), people.keys(self._seed)[person])
 
     def _system(self, group: int) -> System:
-        """The unknowns and numbers of one group: in each area its total, then the lines of its table."""
+        """The unknowns and numbers of one group.
+
+        In each area its total comes first, then the lines of its table.
+        """
         by_cell, keys = self._counts[group], self._keys[group]
         iteration, size = (
             self._smallest.universe.iterations[self._groups[group]],
@@ -304,7 +335,10 @@ class CountedArea:
         )
 
     def _table(self, level: int, group: int, total: int, most: int) -> tuple[int, int, int] | None:
-        """The shape that a group of this true size gets, and the least and most that give it; None if it gets none."""
+        """The shape that a group of this true size gets, and the least and most that give it.
+
+        None if it gets none.
+        """
         plan, position = self._plans[level], self._positions[level][group]
         if position < 0:
             return None
@@ -328,7 +362,10 @@ class CountedArea:
 
 
 def _added(shape: tuple[int, ...], at: tuple[Int64s, ...], keys: UInt64s) -> tuple[Int64s, UInt64s]:
-    """How many people there are at each place of an array of this shape, and the sums of their record keys."""
+    """The number of people at each place of an array, and the sums of their record keys.
+
+    `shape` is the shape of the array.
+    """
     counts, sums = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.uint64)
     np.add.at(counts, at, 1)
     np.add.at(sums, at, keys)
@@ -345,7 +382,10 @@ def _exact_tables(
 
 
 def share_unique(people: int, person: Int64s, *columns: Int64s) -> float:
-    """The share of people who are alone with their values in some row. `person` says whose row each is."""
+    """The share of people who are alone with their values in some row.
+
+    `person` says whose row each is.
+    """
     _, row, times = np.unique(
         np.stack(columns, axis=1), axis=0, return_inverse=True, return_counts=True
     )

@@ -1,4 +1,7 @@
-"""The exact numbers of every level, counted once: what all protections protect, and are measured by."""
+"""The exact numbers of every level, counted once.
+
+All protections protect them, and are measured by them.
+"""
 
 from __future__ import annotations
 
@@ -26,14 +29,20 @@ _GROUPS_AT_ONCE = 1 << 18
 _LARGEST = 10  # groups of an area and kind are ranked
 _NONE = -1
 AskedTables = Literal["as-released", "every-group"]
-"""The table that the level's thresholds give a group's true size, or the coarsest one for every group."""
+"""The table that the level's thresholds give a group, or the coarsest one for all.
+
+The thresholds look at the group's true size.
+"""
 TablesOfShape = tuple[Shape, Int64s, NDArray[np.integer]]
-"""A shape, groups, and their exact numbers: a row for each group, a column for each of the shape's lines."""
+"""A shape, groups, and their exact numbers.
+
+The numbers have a row for each group, and a column for each of the shape's lines.
+"""
 
 
 @dataclass(frozen=True, eq=False)
 class CountedLevel:
-    """One table family of a level: its groups with a record in them, and the table that each has."""
+    """One table family of a level: its groups with a record in them, and each one's table."""
 
     plan: LevelPlan
     groups: Int64s  # indices in the plan's universe, rising
@@ -43,7 +52,10 @@ class CountedLevel:
     area_people: Int64s  # everybody in each entity
 
     def classes_of(self, indices: Int64s, sizes: Int64s) -> Int64s:
-        """The classes of groups with these indices and true sizes: kind * len(SIZE_STARTS) + class of size."""
+        """The classes of groups with these indices and true sizes.
+
+        A class is the number kind * len(SIZE_STARTS) + class of size.
+        """
         kinds = self.kind_of[self.plan.universe.index.iteration_of(indices)]
         return np.asarray(kinds * len(SIZE_STARTS) + size_class_of(sizes))
 
@@ -53,7 +65,10 @@ class CountedLevel:
 
     @cached_property
     def largest(self) -> tuple[Int64s, Int64s]:
-        """The positions of the largest groups of each area and kind, and a number for each one's area and kind."""
+        """The positions of the largest groups of each area and kind.
+
+        The second array has a number for each one's area and kind.
+        """
         index = self.plan.universe.index
         kinds = self.kind_of[index.iteration_of(self.groups)]
         own = index.entity_of(self.groups) * (self.kind_of.max(initial=0) + 1) + kinds
@@ -62,7 +77,10 @@ class CountedLevel:
 
 
 class ShownTotals:
-    """The totals that one run shows of a level: of its groups, and of groups that are empty in truth."""
+    """The totals that one run shows of a level.
+
+    They are those of its groups, and of groups that are empty in truth.
+    """
 
     def __init__(self, level: CountedLevel) -> None:
         self._level = level
@@ -79,7 +97,11 @@ class ShownTotals:
             self.of_empty.append((indices[~is_there], numbers[~is_there]))
 
     def rank_changes(self) -> tuple[Int64s, Int64s]:
-        """The class of the first group of each ranking of several, and of each in whose place another stands."""
+        """The classes of rankings, and of the places in them where another group stands.
+
+        First comes the class of the first group of each ranking of several, then the class of each
+        group in whose place another stands.
+        """
         level, (positions, own) = self._level, self._level.largest
         is_shown = self.is_shown[positions]
         positions = positions[is_shown]
@@ -88,7 +110,7 @@ class ShownTotals:
 
 
 def largest_groups(own: Int64s, sizes: Int64s) -> Int64s:
-    """The positions of the largest groups among those with the same number `own`, by falling size."""
+    """The positions of the largest groups with the same number `own`, by falling size."""
     order = np.argsort((own << 32) - sizes, kind="stable")
     starts = run_starts(own[order])
     rank = np.arange(len(order)) - np.repeat(starts, np.diff(starts, append=len(order)))
@@ -96,7 +118,11 @@ def largest_groups(own: Int64s, sizes: Int64s) -> Int64s:
 
 
 def misplaced(own: Int64s, sizes: Int64s, numbers: Int64s) -> tuple[Int64s, Int64s]:
-    """Where rankings of two groups or more begin, and the places where the wrong group stands, by falling size."""
+    """The beginnings of rankings of two groups or more, and the places of wrong groups.
+
+    The groups of a ranking come by falling size. At a place of the second array the wrong group
+    stands.
+    """
     # groups of the same size may stand in each other's place; those with the same number keep the right order
     by_number = np.argsort((own << 32) - numbers, kind="stable")
     starts = run_starts(own)
@@ -122,7 +148,10 @@ class _PartsOfAreas:
         )  # by group of the coarser level
 
     def _wholes(self, indices: Int64s) -> Int64s:
-        """The positions, among the coarser level's groups, of the wholes of groups with these indices."""
+        """The positions, among the coarser level's groups, of the wholes of these groups.
+
+        The groups have these indices.
+        """
         entity = self._around[self._index.entity_of(indices)]
         iteration = self._iteration[self._index.iteration_of(indices)]
         place, is_found = find_sorted(
@@ -134,9 +163,10 @@ class _PartsOfAreas:
         return np.bincount(wholes + 1, values, len(self.whole.groups) + 1)[1:].astype(np.int64)
 
     def compared(self, shown: ShownTotals, of_wholes: ShownTotals) -> tuple[Int64s, Int64s]:
-        """The class of each group of the coarser level that is shown with all its parts, and of those that differ.
+        """The classes of groups shown with all their parts, and of those that differ from them.
 
-        Parts that are empty in truth need not be shown; if they are, they count.
+        The groups are those of the coarser level. Parts that are empty in truth need not be shown;
+        if they are, they count.
         """
         sums = self._sums(self._whole_of, shown.numbers)
         for indices, numbers in shown.of_empty:
@@ -149,9 +179,10 @@ class _PartsOfAreas:
 
 
 class CountedCensus:
-    """The exact numbers of all levels of a run's plan. Confidential unless the people are synthetic.
+    """The exact numbers of all levels of a run's plan.
 
-    The engine has been prepared, and stays open as long as the census is used.
+    They are confidential unless the people are synthetic. The engine has been prepared, and stays
+    open as long as the census is used.
     """
 
     def __init__(
@@ -177,7 +208,10 @@ class CountedCensus:
         return {key: self._parts_of(level) for key, level in self.levels.items()}
 
     def _parts_of(self, level: CountedLevel) -> _PartsOfAreas | None:
-        """The level as parts of the nearest areas around with the same tables and groups, if it covers them."""
+        """The level as parts of the nearest areas around with the same tables and groups.
+
+        None if it does not cover them.
+        """
         own, groups = level.plan.level.geography, (level.plan.family, level.plan.level.iterations)
         wholes = {
             plan.level.geography.kind: self.levels[str(plan)]

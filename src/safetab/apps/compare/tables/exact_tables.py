@@ -57,11 +57,12 @@ class Rows:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ExactTables:
-    """True numbers, each with what protections may look at. All arrays have an element for each number.
+    """True numbers, each with what protections may look at.
 
-    `keys` are the sums of the record keys of the people counted, modulo 2**64: a key divided by 2**64
-    is uniform in [0, 1). `parts` says which unknown true counts each number is the sum of, and is
-    None where numbers are protected one by one only (tables of a whole nation).
+    All arrays have an element for each number. `keys` are the sums of the record keys of the people
+    counted, modulo 2**64: a key divided by 2**64 is uniform in [0, 1). `parts` says which unknown
+    true counts each number is the sum of, and is None where numbers are protected one by one only
+    (tables of a whole nation).
     """
 
     counts: Int64s
@@ -77,11 +78,12 @@ SHOWN = 0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PublishedTables:
-    """The numbers as published. A number that is withheld has no value: it is masked, never -1 or 0.
+    """The numbers as published.
 
-    `withheld_by` is SHOWN, or the place (1, 2, ...) of the step that withheld the number: a reader
-    can tell a missing table from a crossed-out cell. `is_finished` is False if a solver ran out of
-    time: then more numbers may follow from those that are shown.
+    A number that is withheld has no value: it is masked, never -1 or 0. `withheld_by` is SHOWN, or
+    the place (1, 2, ...) of the step that withheld the number: a reader can tell a missing table
+    from a crossed-out cell. `is_finished` is False if a solver ran out of time: then more numbers
+    may follow from those that are shown.
     """
 
     numbers: np.ma.MaskedArray[tuple[int], np.dtype[np.int64]]
@@ -96,7 +98,10 @@ class PublishedTables:
         *,
         is_finished: bool = True,
     ) -> Self:
-        """Numbers without those that are withheld: nothing of their true counts is kept below the mask."""
+        """Numbers without those that are withheld.
+
+        Nothing of their true counts is kept below the mask.
+        """
         by = (
             np.zeros(len(numbers), dtype=np.int8)
             if withheld_by is None
