@@ -136,9 +136,8 @@ class AuditedProduct:
     """A product and its worlds. Fields named `quick_...` are for `safetab audit --quick`."""
 
     product: Product
-    write: Callable[
-        [Path, Records, Mapping[str, Any]], AuditWorld
-    ]  # the changes are to the usual configuration
+    # the changes are to the usual configuration
+    write: Callable[[Path, Records, Mapping[str, Any]], AuditWorld]
     write_large: Callable[[Path], AuditWorld]  # a level read in several parts, with a crowd
     population: Records
     several_more: Records  # the population and records that fill all groups, in both passes
@@ -154,9 +153,8 @@ class AuditedProduct:
     quick_noise_worlds: tuple[NoiseWorld, ...]
     loss_worlds: tuple[LossWorld, ...]
     quick_loss_worlds: tuple[LossWorld, ...]
-    cpu_seconds: Mapping[
-        str, int
-    ]  # approximate duration of each part, as measured; routes without Spark
+    # approximate duration of each part, as measured; routes without Spark
+    cpu_seconds: Mapping[str, int]
     quick_cpu_seconds: Mapping[str, int]
     is_specified: bool = False  # by a file whose texts the audit counts again
     forms: tuple[Route, ...] = ()  # other configurations in which records are compared

@@ -246,7 +246,8 @@ def judged(world: LossWorld, samples: _Samples, *, is_full: bool) -> Verdict:
         faults.append(f"{words}: at least {share:.1%} of the budget is lost")
     if is_full and not world.is_suppressed and share < _LEAST_SHARE:
         faults.append(
-            f"only {share:.1%} of the loss was seen: the claim is loose, or the audit has lost its edge"
+            f"only {share:.1%} of the loss was seen:"
+            " the claim is loose, or the audit has lost its edge"
         )
     seen = f"{words}: {share:.1%} of the budget, {number}"
     power = f"a budget overspent by {found - 1:.1%}"

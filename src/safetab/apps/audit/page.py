@@ -54,7 +54,8 @@ def _header(report: AuditReport, keys: Mapping[str, str]) -> Markup:
     has_failed = report.count(Result.FAILED) > 0
     day = report.date
     what = (
-        f"safetab {VERSION}, as installed, ran on made-up census records, and each of its privacy claims was attacked."
+        f"safetab {VERSION}, as installed, ran on made-up census records,"
+        " and each of its privacy claims was attacked."
         f" {report.form.capitalize()} audit of {day.day} {day:%B} {day.year}."
     )
     figures = [(f"{report.count(result)}", f"checks {result.value}") for result in _ORDER]
@@ -100,7 +101,10 @@ def _may_it(report: AuditReport) -> str:
         return "No. Do not release anything with this installation."
     if report.count(Result.NOT_SHOWN):
         return f"Nothing here rules it out. {report.conclusion}"
-    return "Yes: no check found a fault. This page may be shown to anyone, since all records in it are made up."
+    return (
+        "Yes: no check found a fault."
+        " This page may be shown to anyone, since all records in it are made up."
+    )
 
 
 def _how_strong(report: AuditReport) -> Markup:

@@ -75,7 +75,8 @@ def _spent_check(audited: AuditedProduct, folder: Path) -> Verdict:
 
     _comes_to_draw(world, folder / "out", log, look)
     faults = [
-        f"{which} pass: the spend log held {spent.get(which, 0)} at the first draw; it should hold {amount}"
+        f"{which} pass: the spend log held {spent.get(which, 0)} at the first draw;"
+        f" it should hold {amount}"
         for which, amount in due.items()
         if spent.get(which) != amount
     ]

@@ -115,10 +115,17 @@ class AuditReport(result_tables.Result):
 
     def to_arrow(self) -> pa.Table:
         """A row for each check: its claim, its result and what it looked at."""
-        return pa.Table.from_pylist([
-            {"claim": part.full_claim, "check": each.check, "result": each.result.value, "seen": each.seen}
-            for part, each in self.found
-        ])  # fmt: skip
+        return pa.Table.from_pylist(
+            [
+                {
+                    "claim": part.full_claim,
+                    "check": each.check,
+                    "result": each.result.value,
+                    "seen": each.seen,
+                }
+                for part, each in self.found
+            ]
+        )
 
     @property
     def form(self) -> str:

@@ -303,9 +303,8 @@ _FILLS_ALL_GROUPS = _Stay(_CROWDED, _EIGHT_LANGUAGES)
 _KINDS = (
     _Stay(_CROWDED, ("e01",), _MOTHERS[2], age="3"),
     _Stay(_CROWDED, ("zzz", "", "c03"), _MOTHERS[3], mood="s", age="?"),  # not stated, and a gap
-    _Stay(
-        _CROWDED, ("d03", "d03.4"), _MOTHERS[1], mood="?", age="250"
-    ),  # values that count as others
+    # values that count as others
+    _Stay(_CROWDED, ("d03", "d03.4"), _MOTHERS[1], mood="?", age="250"),
     _Stay(_CROWDED, ("a03",), counted="n"),
 )
 _INHABITED = [cell for cell in _CELLS if cell != _EMPTY] + [_UNKNOWN]
