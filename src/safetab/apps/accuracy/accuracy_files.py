@@ -73,7 +73,10 @@ class AccuracySummary(Result):
 
     @property
     def _title(self) -> str:
-        return f"Accuracy report about {'synthetic' if self.is_synthetic else 'real'} {self.nouns}: {self.folder}"
+        return (
+            f"Accuracy report about {'synthetic' if self.is_synthetic else 'real'} {self.nouns}:"
+            f" {self.folder}"
+        )
 
     def to_arrow(self) -> pa.Table:
         """A row for each table of the report: its name and its number of rows."""
@@ -190,7 +193,10 @@ def _of_another_product(parameters: Path, against: Path | None) -> tuple[Finding
             f"is a configuration of {other.product.name}; PARAMETERS is one of {own.product.name}."
         )
         if own.product.name == other.product.name:
-            message = "has other tables than PARAMETERS. Only configurations with the same tables can be compared."
+            message = (
+                "has other tables than PARAMETERS."
+                " Only configurations with the same tables can be compared."
+            )
         findings.error("--against", message, is_of_files=True)
     return findings.findings
 
@@ -205,7 +211,10 @@ def _tables(product: Product) -> tuple[object, ...]:
 def _inside_a_release(out: Path) -> tuple[Finding, ...]:
     """A finding if the report would lie in a release or replace one."""
     findings = FindingsOf(str(out))
-    output = "the output of a run, which may be released; an accuracy report may not. Choose another OUT."
+    output = (
+        "the output of a run, which may be released; an accuracy report may not."
+        " Choose another OUT."
+    )
     try:
         if is_output_of_run(resolved(out)):
             findings.error("", f"is {output}")

@@ -59,7 +59,10 @@ class AssessedData:
         """The sentence at the top of every file of the report."""
         if self.is_synthetic:
             return f"{self.status.line} Made from true counts: keep it apart from any release."
-        words = f"Confidential. Made from the true counts of real {self.nouns}. Never release any of it."
+        words = (
+            f"Confidential. Made from the true counts of real {self.nouns}."
+            " Never release any of it."
+        )
         if self.status is OutputStatus.NO_PROTECTION:
             words += (
                 " This configuration protects nobody at some levels, and `safetab run` refuses it."
@@ -70,7 +73,10 @@ class AssessedData:
     def release_line(self) -> str:
         """Whether the report may be released, for readers in a hurry."""
         if self.is_synthetic:
-            return "No. It is made from the true counts of synthetic records: keep it apart from any release."
+            return (
+                "No. It is made from the true counts of synthetic records:"
+                " keep it apart from any release."
+            )
         return f"No, never. It is made from the true counts of real {self.nouns}."
 
 
@@ -161,7 +167,8 @@ def _errors(own: Assessment, rows: Rows) -> Markup:
             paragraphs(text_of(own, "errors")),
             figures(error_plots(own, chosen, "mean_absolute_error", f"mean error, {unit}", 1)),
             paragraphs(
-                "The same, relative to the size of the group: half of the totals have a smaller error."
+                "The same, relative to the size of the group:"
+                " half of the totals have a smaller error."
             ),
             figures(error_plots(own, chosen, "relative_error_p50", "median relative error", 100)),
         ]

@@ -33,7 +33,9 @@ _STATISTICS = {
     "interval_coverage_95_distance": "coverage of the release's 95% intervals, published totals",
     "selection_aware_coverage_distance": "coverage of selection-aware 95% intervals",
     **{
-        f"{draws}coverage_{int(confidence * 100)}_distance": f"coverage at {int(confidence * 100)}%, {words}"
+        f"{draws}coverage_{int(confidence * 100)}_distance": (
+            f"coverage at {int(confidence * 100)}%, {words}"
+        )
         for draws, words in (("", "published numbers"), ("all_draws_", "all draws"))
         for confidence in CONFIDENCES
     },

@@ -18,8 +18,13 @@ from safetab.runs.observed.tally import CONFIDENCES, USUAL
 _BEYOND_CHANCE = 4  # standard errors: some hundred shares are judged together
 _PROMISED = float(CONFIDENCES[USUAL])
 _INTERVAL, _ALL_DRAWS = "interval_coverage_95", "all_draws_coverage_95"
-_LEADS = ("What is this?", "May it be released?", "How precise are totals?", "What would a run cost?",
-          "What should you check?")  # fmt: skip
+_LEADS = (
+    "What is this?",
+    "May it be released?",
+    "How precise are totals?",
+    "What would a run cost?",
+    "What should you check?",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +89,8 @@ def margins_line(seen: MarginShares) -> Markup:
         )
     if seen.draws:
         shares.append(
-            f"{_shares(seen.draws, _ALL_DRAWS, 'draws')[0]} of all draws of noise are within their 95% margin"
+            f"{_shares(seen.draws, _ALL_DRAWS, 'draws')[0]} of all draws of noise"
+            " are within their 95% margin"
         )
     words = f"{', and '.join(shares)}; expected: 95% or a little more.{levels}"
     return verdict_line("Margins hold: yes.", words)
@@ -129,7 +135,10 @@ def _errors(assessment: Assessment, rows: Rows) -> Markup:
         return joined(["No total was published in any run."])
     (least, near), (most, far) = min(errors), max(errors)
     unit = assessment.product.record.nouns
-    words = f"On average a published total is off by {number(least)} {unit} at the best level ({near}) and by"
+    words = (
+        f"On average a published total is off by {number(least)} {unit}"
+        f" at the best level ({near}) and by"
+    )
     return joined(
         [
             f"{words} {number(most)} at the worst ({far}). See ",
@@ -154,11 +163,17 @@ def _to_check(assessment: Assessment, rows: Rows, seen: MarginShares) -> Markup:
     failing = [name for theory, name in levels if theory.margin_fails_up_to is not None]
     if failing:
         count = f"{len(failing)} {'level' if len(failing) == 1 else 'levels'}"
-        words = f"The plain margin is too narrow for the smallest published groups of {count}; the interval is not: "
+        words = (
+            f"The plain margin is too narrow for the smallest published groups of {count};"
+            " the interval is not: "
+        )
         points.append([words, link("coverage", "for which groups")])
     beyond, expected, compared = beyond_three(rows)
     if compared:
-        words = f"{beyond:,} of {compared:,} comparisons are beyond 3 standard errors; about {expected:.0f} are by chance: "
+        words = (
+            f"{beyond:,} of {compared:,} comparisons are beyond 3 standard errors;"
+            f" about {expected:.0f} are by chance: "
+        )
         points.append([words, link("theory", "distance from theory")])
     if not points:
         return joined(["Nothing stands out."])
