@@ -43,14 +43,15 @@ from safetab.runs import guards
 from safetab.runs.options import refused_log
 
 _CONVERTED_FILE = "CONFIDENTIAL"
-_CONVERTED = "Records of real people, unless the file SYNTHETIC lies beside this one. For the curator alone.\n"
+_CONVERTED = (
+    "Records of real people, unless the file SYNTHETIC lies beside this one."
+    " For the curator alone.\n"
+)
 _RECORDS = rf"({PERSON_RECORD.table}|{HOUSEHOLD_RECORD.table})/\d\d\.parquet"
 _OTHERS = rf"{GEOGRAPHY_TABLE}\.parquet|{_CONVERTED_FILE}|{SYNTHETIC_MARKER}"
 _EARLIER = always_named(_CONVERTED_FILE, NamesLike(rf"{_RECORDS}|{_OTHERS}"))
-_TYPES = {
-    "HOUSEHOLDER": pa.bool_(),
-    "TABTRACTCE": pa.int32(),
-}  # the others have at most four digits
+# columns that are not here have at most four digits
+_TYPES = {"HOUSEHOLDER": pa.bool_(), "TABTRACTCE": pa.int32()}
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,9 +41,8 @@ def _geo_ids_of_rows(header: Sequence[str], rows: Sequence[Sequence[str | None]]
     It is made from columns such as state and county. Raises UnreadableFile if the columns do not
     name an area.
     """
-    given = {
-        name for name in header if name == name.lower()
-    }  # names of other columns are in capitals
+    # names of other columns are in capitals
+    given = {name for name in header if name == name.lower()}
     kind = next((kind for kind, columns in _COLUMNS.items() if set(columns) == given), None)
     if kind is None:
         named = ", ".join(sorted(given)) or "no column"
@@ -73,9 +72,8 @@ class TextColumns:
     popgroup: pa.Array
     name: pa.Array | None
     label: pa.Array | None
-    numbers: dict[
-        str, tuple[pa.Array, pa.Array | None]
-    ]  # by variable: the number, and its annotation
+    # by variable: the number, and its annotation
+    numbers: dict[str, tuple[pa.Array, pa.Array | None]]
     status: pa.Array | None  # a status that forbids a release
 
     def rows_where(self, is_chosen: NDArray[np.bool_]) -> list[int]:
@@ -113,8 +111,9 @@ def open_official(path: Path) -> OpenedFile:
         is_row = is_geo_id(second.get("GEO_ID", "")) or second.get("POPGROUP", "").isdigit()
         return _csv_file(path, header, is_labelled=bool(second) and not is_row)
     raise UnreadableFile(
-        "its form is unknown. Give JSON of the Census API, CSV of data.census.gov (with the columns GEO_ID and"
-        f" POPGROUP), or the bulk file of T01001 (with {', '.join(_BULK_COLUMNS)})."
+        "its form is unknown. Give JSON of the Census API,"
+        " CSV of data.census.gov (with the columns GEO_ID and POPGROUP),"
+        f" or the bulk file of T01001 (with {', '.join(_BULK_COLUMNS)})."
     )
 
 
