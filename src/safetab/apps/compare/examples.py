@@ -98,7 +98,8 @@ def _proven_example(
             ]
             cell = around[number][0]
             steps.append(
-                f"Sums must agree in every line of every area: the only true count that fits {cell} is 1."
+                "Sums must agree in every line of every area:"
+                f" the only true count that fits {cell} is 1."
             )
             return _example(("proven", spec), area, place, around, steps)
     return None
@@ -129,7 +130,8 @@ def _named_example(
     around = _around(area, publication, *at) | _in_larger_areas(area, publication, *at)
     steps = (
         "Many true counts fit. The attacker weighs them by the method, by the group's true size in"
-        f" {area.name}, which he is given even where it is withheld, and by how close members of a group live.",
+        f" {area.name}, which he is given even where it is withheld,"
+        " and by how close members of a group live.",
         f"In {best:.1%} of them, by weight, {around[at[1]][0]} is 1.",
     )
     return _example(("named", protection.spec), area, at[0], around, steps)
@@ -167,7 +169,8 @@ def _in_larger_areas(
     counts_them = is_part[:, is_part[number]].all(axis=1) & (system.areas != system.areas[number])
     return {
         each: (
-            f"{area.line_words[int(system.lines[each])] or 'the total'}, {area.areas[int(system.areas[each])].name}",
+            f"{area.line_words[int(system.lines[each])] or 'the total'},"
+            f" {area.areas[int(system.areas[each])].name}",
             _printed_number(publication, place, each),
         )
         for each in np.flatnonzero(counts_them).tolist()

@@ -18,9 +18,8 @@ from numpy.typing import NDArray
 
 from safetab.apps.compare.tables.exact_tables import Int64s
 
-_SECONDS_OF_A_STEP = (
-    1e-7  # for each row and unknown, in one iteration: rough, but the same on every machine
-)
+# for each row and unknown, in one iteration: rough, but the same on every machine
+_SECONDS_OF_A_STEP = 1e-7
 
 
 def is_available() -> bool:
@@ -79,9 +78,8 @@ class _Answer(NamedTuple):
     """The solver's answer to an integer program."""
 
     values: Int64s | None  # of all unknowns, or None if no solution was found
-    is_finished: (
-        bool  # False: the limit came first; without values there may be a solution all the same
-    )
+    # False: the limit came first; without values there may be a solution all the same
+    is_finished: bool
     seconds: float  # of work, as the solver counts it
 
 
@@ -133,9 +131,8 @@ class IntegerProgram:
         solver = self._library.CpSolver()
         solver.parameters.num_workers = 1
         solver.parameters.random_seed = 1
-        solver.parameters.cp_model_probing_level = (
-            0  # long preparation doesn't pay for many small questions
-        )
+        # long preparation doesn't pay for many small questions
+        solver.parameters.cp_model_probing_level = 0
         solver.parameters.symmetry_level = 0
         solver.parameters.max_presolve_iterations = 1
         solver.parameters.max_deterministic_time = max(limit, 0.0)

@@ -35,20 +35,16 @@ class Exposure:
     uniques: int
     proven: Claims | None  # every claim should be right
     named: Claims  # with a chance of at least 95 %
-    ranked: Mapping[
-        str, Claims
-    ]  # the cells that look likeliest to hold one person, by how many are looked at
+    # the cells that look likeliest to hold one person, by how many are looked at
+    ranked: Mapping[str, Claims]
     presence: Claims  # groups of 1 or 2 people known to be there
     membership: float | None  # advantage of the best test for one person, on the attacked tables
-    membership_bound: (
-        float | None
-    )  # of the guarantee over the whole release; only for formal privacy
-    averaging: Mapping[int, float] = field(
-        default_factory=dict
-    )  # share of totals exact, by the number of splits
-    differencing: tuple[int, int] | None = (
-        None  # slivers of 1 to 9 people, and the people in those that follow
-    )
+    # of the guarantee over the whole release; only for formal privacy
+    membership_bound: float | None
+    # share of totals exact, by the number of splits
+    averaging: Mapping[int, float] = field(default_factory=dict)
+    # slivers of 1 to 9 people, and the people in those that follow
+    differencing: tuple[int, int] | None = None
     small_groups: int = 0  # groups of 1 or 2 people in smallest areas, found or not
     r_hat: float | None = None  # of the two chains; near 1 if they agree
     unfinished: int = 0  # groups that were not attacked to the end
@@ -124,9 +120,8 @@ class WorkedExample:
     attack: str  # "proven", "named", "differencing", ...
     protection: str
     about: str  # the group, and the area if all numbers are of one
-    published: tuple[
-        tuple[str, str], ...
-    ]  # words and the number as printed, "withheld" without one
+    # words and the number as printed, "withheld" without one
+    published: tuple[tuple[str, str], ...]
     steps: tuple[str, ...]
     truth: str
 
@@ -148,9 +143,8 @@ class Compared:
     utility: pa.Table  # the columns of measures/utility.py
     exposure: Exposure | None
     guarantee: str  # the formal one in words, or "none stated"
-    comes_with: tuple[
-        str, ...
-    ]  # what a user gets with a number: "exact", "a mark where withheld", "nothing"
+    # what a user gets with a number: "exact", "a mark where withheld", "nothing"
+    comes_with: tuple[str, ...]
 
     @property
     def is_checked(self) -> bool:
@@ -165,19 +159,16 @@ class ComparedCensus:
     people: int
     nouns: str  # what the records describe: "people", "households"
     groups: str  # "population groups"
-    tables: (
-        str  # a noun phrase: "the total of every group, and a table where its true size gives one"
-    )
+    # a noun phrase: "the total of every group, and a table where its true size gives one"
+    tables: str
     attacked_area: str = ""  # its name, or names; empty if nothing was attacked
     areas: str = "areas"  # the small areas in it, and that of the example table: "tracts"
-    is_stress_test: bool = (
-        False  # a finer table of every group, however small; else where the true size gives one
-    )
+    # a finer table of every group, however small; else where the true size gives one
+    is_stress_test: bool = False
     whole: str = ""  # where SafeTab publishes every group
     attacked: int = 1  # how many areas
-    larger_attacked: str = (
-        ""  # "the nation and the state": larger areas whose tables were attacked as well
-    )
+    # "the nation and the state": larger areas whose tables were attacked as well
+    larger_attacked: str = ""
     larger_left: str = ""  # and others
     spent_on_left: str = ""  # "86%": of SafeTab's privacy loss, on tables of these others
 
@@ -188,15 +179,13 @@ class Comparison:
 
     census: ComparedCensus
     protections: tuple[Compared, ...]
-    is_sweep: (
-        bool  # whether families are compared at several strengths, which the third picture joins
-    )
+    # whether families are compared at several strengths, which the third picture joins
+    is_sweep: bool
     baseline: Exposure | None
     controls: tuple[Control, ...]
     examples: tuple[WorkedExample, ...]
     shown: tuple[ShownNumber, ...]  # ten groups of one smallest area
     shown_area: str
-    facts: Mapping[
-        str, str
-    ]  # how it was run: people, area, tables, seed, versions, limits; words and values
+    # how it was run: people, area, tables, seed, versions, limits; words and values
+    facts: Mapping[str, str]
     not_finished: tuple[str, ...]

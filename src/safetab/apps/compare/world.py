@@ -137,7 +137,8 @@ def checked_protections(
 def _refused(data: Path, request: CompareRequest) -> tuple[Finding, ...]:
     """The faults of the request itself."""
     findings = FindingsOf("the command")
-    if os.path.exists(data) and not is_synthetic(data):  # noqa: PTH110 - never raises; reading it reports what is wrong
+    # os.path.exists never raises; reading DATA reports what is wrong
+    if os.path.exists(data) and not is_synthetic(data):  # noqa: PTH110
         findings.error("DATA", text("may_be_real", data=data, marker=SYNTHETIC_MARKER))
     wrong = {
         ("--runs", f"must be from 1 to {_MOST_RUNS:,}."): not 1 <= request.runs <= _MOST_RUNS,
@@ -396,7 +397,10 @@ def guarantee_of(protection: Protection, plan: RunPlan) -> str:
     loss, symbol = reported_loss(definition, plan.loss), definition.budget_symbol
     own = f"{symbol} = {loss_text(loss.unbounded)}"
     if not definition.is_pure:
-        own += f" (epsilon = {ceil(loss.unbounded_epsilon * 10) / 10:,.1f} at delta = {float(DELTA):g})"
+        own += (
+            f" (epsilon = {ceil(loss.unbounded_epsilon * 10) / 10:,.1f}"
+            f" at delta = {float(DELTA):g})"
+        )
     changed = membership_bound(plan, is_changed=True)
     return text(
         "guarantee",

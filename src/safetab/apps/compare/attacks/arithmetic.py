@@ -40,7 +40,8 @@ class SplitGroups:
     by_value: Int64s  # groups x values
     keys: UInt64s  # groups x values: sums of record keys
     area_people: Int64s  # everybody in the group's area
-    ordered: Int64s  # each value's place, from 0 on, in the order that is split; equal places stay together
+    # each value's place, from 0 on, in the order that is split; equal places stay together
+    ordered: Int64s
 
 
 def averaging(groups: SplitGroups, protection: Protection, seed: int) -> Mapping[int, float]:
@@ -72,10 +73,14 @@ def averaging_example(
     published, truth = (("all", f"{total:,}"), *printed), f"{answers.truth[right[0]]:,}"
     sums = ", ".join(f"{low + high:,}" for low, high in pairs)
     steps = (
-        f"Each split counts everybody once, so both parts together estimate the total: {sums}, and so on.",
-        f"The errors differ from split to split. The mean of the sums of {answers.splits} splits and of the published"
-        " total, which counts twice, is rounded and kept within what the method allows: it is the true total."
-        f" Of all totals asked for, {is_right.mean():.0%} are wrong as published and right after averaging;"
+        "Each split counts everybody once,"
+        f" so both parts together estimate the total: {sums}, and so on.",
+        "The errors differ from split to split."
+        f" The mean of the sums of {answers.splits} splits and of the published total,"
+        " which counts twice, is rounded and kept within what the method allows:"
+        " it is the true total."
+        " Of all totals asked for,"
+        f" {is_right.mean():.0%} are wrong as published and right after averaging;"
         f" for {(before & ~after).mean():.0%} it is the reverse.",
     )
     return WorkedExample(
@@ -100,9 +105,8 @@ class _Answers:
             protection, ExactTables(counts.ravel(), keys.ravel(), totals, everybody), bits
         )
         is_total = np.arange(counts.size) % counts.shape[1] == 0
-        known = Known(
-            np.zeros_like(totals), 2 * totals + 10, totals / 2.0, is_total
-        )  # far limits, which tell nothing
+        # far limits, which tell nothing
+        known = Known(np.zeros_like(totals), 2 * totals + 10, totals / 2.0, is_total)
         low, high = window_ends(windows_of(protection, published, known))
         self.numbers: Any = published.numbers.reshape(counts.shape)
         self._least, self._most = (

@@ -145,8 +145,13 @@ def exposure(area: AttackedArea, found: Sequence[Finding], seed: int) -> Exposur
     late = len(found) - len(called)
     not_finished = {
         "groups that were not attacked, because the time limit was reached": late,
-        "groups attacked by bounds alone, because too few data sets were found that fit everything published": unfit,
-        f"groups in which the attack's two chains do not agree well (R-hat above {DISAGREE})": apart,
+        (
+            "groups attacked by bounds alone,"
+            " because too few data sets were found that fit everything published"
+        ): unfit,
+        (
+            f"groups in which the attack's two chains do not agree well (R-hat above {DISAGREE})"
+        ): apart,
         "cells that may be proven, but the solver's time was up": sum(
             finding.undecided for finding in found
         ),
@@ -162,9 +167,8 @@ def exposure(area: AttackedArea, found: Sequence[Finding], seed: int) -> Exposur
         proven=_claims(np.concatenate(proven_counts) == 1) if has_proofs else None,
         named=_claims(is_unique[of_leaves >= NAMED]),
         ranked=_ranked(of_leaves, is_unique, seed),
-        presence=_claims(
-            totals[totals <= 2] > 0
-        ),  # that a larger group is there is what the tables are for
+        # that a larger group is there is what the tables are for
+        presence=_claims(totals[totals <= 2] > 0),
         membership=None,
         membership_bound=None,
         small_groups=small_groups,

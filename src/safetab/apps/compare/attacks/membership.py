@@ -32,9 +32,8 @@ from safetab.runs.observed.theory import sum_of_draws
 
 _MOST_PEOPLE = 300  # uniques that are tested at most; a seed chooses them
 _DRAWS = 40  # least publications of each person's numbers, with and without her
-_ALL_DRAWS = (
-    4_000  # least publications of all: the advantage then has a standard error of about 0.01
-)
+# least publications of all: the advantage then has a standard error of about 0.01
+_ALL_DRAWS = 4_000
 _MOST_SYSTEMS = 40  # people tested where a whole system must be protected for each of them
 
 
@@ -70,7 +69,8 @@ def membership(
         if unchanged is not None:  # what is withheld here also depends on numbers that were changed
             return None
         return float(np.mean(list(_is_seen(people, protection))))
-    # for each number of each person, the first of hers that counts the same people, whose keys have the same sum
+    # for each number of each person, the first of hers that counts the same people: the sum of
+    # their keys is the same
     all_keys = [person.system.exact.keys[person.numbers] for person in people]
     owners = np.repeat(np.arange(len(people), dtype=np.uint64), [len(keys) for keys in all_keys])
     _, first, inverse = np.unique(
@@ -78,7 +78,8 @@ def membership(
     )
     sets = first[inverse.ravel()]
     ratios = np.stack([_ratios(people, sets, protection, seed, is_absent) for is_absent in (0, 1)])
-    # where equal sets of people have equal errors a second such number tells nothing: the better test counts
+    # where equal sets of people have equal errors, a second such number tells nothing: the better
+    # test counts
     once = np.where((sets == np.arange(len(sets)))[:, None], ratios, 0.0)
     firsts = np.cumsum([0, *(len(person.numbers) for person in people[:-1])])
     found = max(_advantage(np.add.reduceat(each, firsts, axis=1)) for each in (ratios, once))
@@ -262,9 +263,8 @@ def _ratios(
         )
         for field in ("counts", "group_totals", "area_people")
     )
-    keys = bits.integers(0, 1 << 64, (len(sets), draws), dtype=np.uint64)[
-        sets
-    ].ravel()  # equal sets, equal keys
+    # equal sets, equal keys
+    keys = bits.integers(0, 1 << 64, (len(sets), draws), dtype=np.uint64)[sets].ravel()
     keys = np.where(counts > is_absent, keys, np.uint64(0))
     tables = ExactTables(counts - is_absent, keys, totals - is_absent, everybody - is_absent)
     is_total = np.repeat(

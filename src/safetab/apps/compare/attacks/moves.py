@@ -144,9 +144,8 @@ def moves_of(numbers: Rows, free: Int64s, sizes: Int64s, random: np.random.Gener
     differ = (np.diff(np.sort(corners, axis=0), axis=0) > 0).all(axis=0)
     is_rectangle = (fourth >= 0) & differ & (random.random(len(first)) < 2 / 3)
     is_pair = (second != first) & ~is_rectangle
-    one = np.hstack(
-        [np.eye(unknowns), is_part.T], dtype=np.float32
-    )  # what adding 1 changes: unknowns, then numbers
+    # what adding 1 changes: unknowns, then numbers
+    one = np.hstack([np.eye(unknowns), is_part.T], dtype=np.float32)
     singles = np.tile(one, (-(-size // (4 * unknowns)), 1))
     a, b, c, d = one[corners[:, is_rectangle]]
     changes = np.concatenate(

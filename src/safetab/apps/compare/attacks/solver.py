@@ -147,13 +147,13 @@ def relations_of(rows: Rows, unknowns: int) -> tuple[Int64s, Rows]:
 
 @lru_cache(maxsize=64)
 def _relations(starts: bytes, members: bytes, unknowns: int) -> tuple[Int64s, Rows]:
+    """The relations of rows that come as bytes: the cache finds equal rows by them."""
     rows = Rows(np.frombuffer(starts, dtype=np.int64), np.frombuffer(members, dtype=np.int64))
     is_part = rows.is_part(unknowns)
     shared = is_part.astype(np.float32) @ is_part.T.astype(np.float32)
     sizes = shared.diagonal()
-    is_inside = (shared == sizes) & (
-        sizes > 0
-    )  # number j in number i; of equal ones, the first in the others
+    # number j in number i; of equal ones, the first in the others
+    is_inside = (shared == sizes) & (sizes > 0)
     is_inside &= (sizes < sizes[:, None]) | np.tri(len(sizes), k=-1, dtype=np.bool_)
     between = is_inside.astype(np.float32)
     is_child = is_inside & ~(between @ between > 0)

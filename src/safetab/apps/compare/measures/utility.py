@@ -251,10 +251,8 @@ class _ErrorTally:
         self._keys = keys = prod(self._classes)
         self._sums = defaultdict[str, Floats](lambda: np.zeros((runs, keys)))
         self._largest = np.zeros(keys, dtype=np.int64)  # absolute error
-        self._absolute, self._relative = (
-            Histograms(keys),
-            Histograms(keys),
-        )  # the latter in millionths
+        # relative errors are in millionths
+        self._absolute, self._relative = Histograms(keys), Histograms(keys)
         classes = level.classes(slice(None))
         self.count(0, "groups", classes)
         self.count(0, "people", classes, level.sizes)

@@ -293,7 +293,8 @@ def pictures(comparison: Comparison, rows: Sequence[Row]) -> Markup:
     )
     label = f"mean error of totals that are shown, {comparison.census.nouns}"
     up = _error_axis(label, [y for one in errors for _, y in one.points])
-    rising = [  # all lines meet at the right, so the letter of each stands where it first reaches a half
+    # all lines meet at the right, so the letter of each stands where it first reaches a half
+    rising = [
         replace(one, label_at=next((at for at, (_, y) in enumerate(one.points) if y >= 1 / 2), -1))
         for one in shares
     ]
@@ -375,7 +376,8 @@ def _trade_off(comparison: Comparison, looks: Sequence[Series], rows: Sequence[R
                 point, label = (error, float(right)), "" if is_proven else look.label
                 series.append(replace(look, points=[point], is_hollow=not is_proven, label=label))
                 described.append(
-                    f"{look.label}, {'proven' if is_proven else 'named'}: error {error:.2f}, {right:,}."
+                    f"{look.label}, {'proven' if is_proven else 'named'}:"
+                    f" error {error:.2f}, {right:,}."
                 )
                 before = lines.get(
                     look.mark, Series("", look.colour, dash="" if is_proven else "4 2")

@@ -22,10 +22,8 @@ from safetab.apps.compare.protections.protection import (
 from safetab.apps.compare.tables.exact_tables import ExactTables, Int64s, PublishedTables, UInt64s
 from safetab.foundation.files import UnreadableFile, read_text
 
-_ROWS_OF_KEYS, _REPEATED_ROWS = (
-    750,
-    250,
-)  # a table by keys has rows 1 to 750; 501 to 750 serve larger counts
+# a table by keys has rows 1 to 750; 501 to 750 serve larger counts
+_ROWS_OF_KEYS, _REPEATED_ROWS = 750, 250
 _BY_KEY, _BY_CHANCE = ("pcv", "ckey", "pvalue"), ("i", "j", "p")
 _KEY_BITS = 44  # of a cell key: its steps are far larger than rounding errors in sums of chances
 _CLOSE = 1e-12
@@ -88,7 +86,8 @@ def cell_key_of_file(path: Path) -> CellKey:
     form = next((form for form in (_BY_KEY, _BY_CHANCE) if set(form) <= set(names)), None)
     if form is None:
         raise ValueError(
-            f"columns: {', '.join(names) or 'none'}. Give pcv, ckey, pvalue or i, j, p in the first line."
+            f"columns: {', '.join(names) or 'none'}."
+            " Give pcv, ckey, pvalue or i, j, p in the first line."
         )
     try:
         columns = [
@@ -111,6 +110,7 @@ def cell_key_of_file(path: Path) -> CellKey:
 
 
 def _by_key(counts: Int64s, keys: Int64s, changes: Int64s) -> CellKey:
+    """The method of a table with a change for each count from 1 to 750 and each cell key."""
     order = np.lexsort((keys, counts))
     order = order[counts[order] > 0]  # zero stays zero
     size = int(keys.max(initial=-1)) + 1
@@ -251,7 +251,8 @@ def _of_parameters(largest: int, variance: float, js: int, pstay: float) -> Made
     if js > largest:
         raise Wrong(
             {
-                "js": f"{js} is larger than D, so a count of {js} could not change. Give at most {largest}."
+                "js": f"{js} is larger than D, so a count of {js} could not change."
+                f" Give at most {largest}."
             }
         )
     if variance < (least := _least_variance(js)):

@@ -41,9 +41,8 @@ class Form:
     name: str
     make: Callable[..., Made]
     needed: Mapping[str, Any]
-    optional: Mapping[str, tuple[Any, Any]] = field(
-        default_factory=dict
-    )  # what is allowed, and the default
+    # what is allowed, and the default
+    optional: Mapping[str, tuple[Any, Any]] = field(default_factory=dict)
     said: str = ""  # which sentence is said for it, if it has one of its own
 
     @property

@@ -264,9 +264,8 @@ class Protection:
     scale: Fraction | None = None  # by which SafeTab's budgets are multiplied
     is_of_2020: bool = False  # SafeTab with the budgets of 2020
     family: str = ""  # the names of its steps, without those that only choose tables
-    said: tuple[
-        str, ...
-    ] = ()  # what its users say for it: of its steps together, or of each of them
+    # what its users say for it: of its steps together, or of each of them
+    said: tuple[str, ...] = ()
 
     @property
     def repeats_errors(self) -> bool:

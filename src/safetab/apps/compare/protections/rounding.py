@@ -63,9 +63,8 @@ class Rounding(NumberStep):
         A withheld number is small, or anything if it may be a secondary one.
         """
         is_shown, values = published.is_shown, published.numbers.data[published.is_shown]
-        is_judged = (
-            known.is_total if self.is_of_groups else np.ones_like(is_shown)
-        )  # whether its own count decides
+        # whether its own count decides
+        is_judged = known.is_total if self.is_of_groups else np.ones_like(is_shown)
         least = np.where(is_judged, int(self.zeros_shown), 0)
         most = np.where(self.width > 0, known.most, self.withheld_below - 1)
         largest = values.max(initial=0)
@@ -143,22 +142,18 @@ class _Pattern:
         self._sum_of[can_move] = sum_of
         columns = is_part[numbers][:, is_part[numbers].any(axis=0)]
         columns = columns[:, np.argsort(columns.argmax(axis=0), kind="stable")]
-        self.is_part = columns[
-            :, np.sort(np.unique(columns, axis=1, return_index=True)[1])
-        ]  # by sum and unknown
+        # by sum and unknown
+        self.is_part = columns[:, np.sort(np.unique(columns, axis=1, return_index=True)[1])]
         self.unknowns = int(self.is_part.shape[1])
         self.values = tables.counts[numbers]
         self.room = np.maximum(self.values - int(zeros_shown), 0)  # how far each can fall
         self.costs = sizes * (1 + self.values)  # of withholding: 1 + value for each number
         self.is_primary = np.bincount(sum_of, is_primary[can_move], len(numbers)) > 0
         self.is_withheld = self.is_primary.copy()
-        self.most = (
-            int(self.values.sum()) + width
-        )  # of any number, in the tables that are looked at
-        self.lowest, self.highest = (
-            self.values.copy(),
-            self.values.copy(),
-        )  # seen in tables that fit
+        # the most of any number, in the tables that are looked at
+        self.most = int(self.values.sum()) + width
+        # the extremes seen in tables that fit
+        self.lowest, self.highest = self.values.copy(), self.values.copy()
 
     @property
     def is_number_withheld(self) -> NDArray[np.bool_]:
@@ -195,9 +190,8 @@ class _Pattern:
         self.is_withheld |= is_new
         for place in np.flatnonzero(np.repeat(is_new, 2)).tolist():
             program.set_cost(self.unknowns + place, 0)
-        if (
-            np.abs(solution - solution.round()).max(initial=0) < _CLOSE
-        ):  # in whole numbers: people can be so
+        # a solution in whole numbers: people can be like that
+        if np.abs(solution - solution.round()).max(initial=0) < _CLOSE:
             seen = self.values + changes.round().astype(np.int64)
             np.minimum(self.lowest, seen, out=self.lowest)
             np.maximum(self.highest, seen, out=self.highest)
@@ -268,7 +262,8 @@ def _suppress(below: int, secondary: str, zeros: str, width: int) -> Made:
     if is_lp and not is_available():
         raise Wrong(
             {
-                "secondary": "lp needs OR-Tools, which is not installed. Install it: pip install ortools."
+                "secondary": "lp needs OR-Tools, which is not installed."
+                " Install it: pip install ortools."
             }
         )
     words = f"suppression of counts below {below}{', with secondary suppression' if is_lp else ''}"

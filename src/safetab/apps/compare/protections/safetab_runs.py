@@ -30,9 +30,8 @@ from safetab.runs.observed.tally import MeasuredAs
 from safetab.runs.observed.theory import LevelTheory, sum_of_draws
 
 _Window = tuple[int, Floats]
-_Draws = tuple[
-    NoiseDistribution, int, int
-]  # a noisy number: its noise, how many draws of it, and the number
+# a noisy number: its noise, how many draws of it, and the number
+_Draws = tuple[NoiseDistribution, int, int]
 _NEGLIGIBLE = 1e-12  # of the largest chance in a window
 
 
@@ -126,9 +125,8 @@ class _PublishedSystem:
             np.zeros(len(system.lines), dtype=np.int64), mask=True
         )
         self.draws: list[list[_Draws]] = [[] for _ in system.lines]
-        self.otherwise: list[_Window] = [(0, np.empty(0))] * len(
-            system.lines
-        )  # what it tells that there are none
+        # what the lack of draws tells
+        self.otherwise: list[_Window] = [(0, np.empty(0))] * len(system.lines)
 
     def add(
         self, total: int, cells: Int64s, noise: NoiseDistribution, shape: Shape, grain: Shape

@@ -68,6 +68,10 @@ def checked(text: str, folder: Path) -> Checked[Protection]:
 
 
 def _safetab(place: str, folder: Path, findings: FindingsOf) -> Protection:
+    """SafeTab with the comparison's own parameters, or with those that `place` asks for.
+
+    `place` is empty, 2020, scale=F or a directory.
+    """
     safetab = Protection(
         "safetab", "SafeTab", is_safetab=True, family="safetab", said=(SAID["safetab"],)
     )

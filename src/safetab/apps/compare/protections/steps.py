@@ -38,9 +38,8 @@ def windows_of(protection: Protection, published: PublishedTables, known: Known)
     of_groups = max(
         (each.people for each in protection.selections if not each.is_of_areas), default=0
     )
-    least = np.maximum(
-        known.least, np.where(known.is_total, of_groups, 0)
-    )  # of a total that is there
+    # a total that is there is not below the threshold
+    least = np.maximum(known.least, np.where(known.is_total, of_groups, 0))
     if_there = replace(known, least=least)
     windows = (
         between(values, values, if_there)

@@ -48,9 +48,10 @@ _SWAPS = 0x5A7  # the address of random bits for swapping
 _MOST_NUMBERS = 1 << 40  # of areas of a kind
 _NOBODY = -1
 _HOUSEHOLDS_UNKNOWN = (
-    "swap needs to know who lives with whom: synthesize with --households, as text or Parquet, or give"
-    f" {PERSON_HOUSEHOLD_FILE} beside the records (HOUSEHOLD: an integer for each record, in the order of the"
-    " records; null: in no household)."
+    "swap needs to know who lives with whom: synthesize with --households, as text or Parquet,"
+    f" or give {PERSON_HOUSEHOLD_FILE} beside the records"
+    " (HOUSEHOLD: an integer for each record, in the order of the records;"
+    " null: in no household)."
 )
 
 
@@ -60,12 +61,10 @@ class Households:
 
     areas: Int64s  # position of the smallest area
     sizes: Int64s
-    is_unique: NDArray[
-        np.bool_
-    ]  # whether somebody is the only one of the inner area with their codes
-    around: (
-        Int64s  # by smallest area, a row each for the number of the inner, middle and outer area
-    )
+    # whether somebody is the only one of the inner area with their codes
+    is_unique: NDArray[np.bool_]
+    # by smallest area, a row each for the number of the inner, middle and outer area
+    around: Int64s
 
     def chosen(self, which: Int64s) -> Self:
         """The households at these positions."""
@@ -82,19 +81,12 @@ class Swapping:
     """
 
     rate: float
-    size_noise: tuple[float, float, float] = (
-        0.0,
-        1.0,
-        0.0,
-    )  # chances that the match key is one less, equal, one more
-    geography: tuple[float, float, float] = (
-        1.0,
-        0.0,
-        0.0,
-    )  # chances of the own tract, one of the county, the state
-    target: Literal["none", "unique"] = (
-        "none"  # an agency's targets are secret, so "unique" is an assumption
-    )
+    # chances that the match key is one less, equal, one more
+    size_noise: tuple[float, float, float] = (0.0, 1.0, 0.0)
+    # chances of the own tract, one of the county, the state
+    geography: tuple[float, float, float] = (1.0, 0.0, 0.0)
+    # an agency's targets are secret, so "unique" is an assumption
+    target: Literal["none", "unique"] = "none"
 
     def protect(self, people: Households, rng: np.random.Generator) -> Households:
         """The households after the exchange. Each area keeps its number of households."""
@@ -137,18 +129,16 @@ class Swapping:
             )
             last = by_cell[np.maximum(begins + taken - 1, 0)]
             is_odd = taken % 2 == 1
-            may_take = np.flatnonzero(
-                is_odd & (sizes > taken)
-            )  # one that is not chosen; half of these do
+            # the last one may take one that is not chosen; half of these do
+            may_take = np.flatnonzero(is_odd & (sizes > taken))
             may_take = may_take[
                 np.lexsort((rng.permutation(len(may_take)), ~is_first[last[may_take]]))
             ]
             paired = taken - is_odd
             paired[may_take[: (len(may_take) + 1) // 2]] += 2
             within = np.arange(len(left)) - np.repeat(begins, sizes)
-            yield (
-                by_cell[within < np.repeat(paired, sizes)].reshape(-1, 2).T
-            )  # neighbours in a cell
+            # neighbours in a cell
+            yield by_cell[within < np.repeat(paired, sizes)].reshape(-1, 2).T
             left = last[is_odd & (sizes == taken)]
 
     def leaving_shares(self, people: Int64s, middle: Int64s, outer: Int64s) -> Floats:
@@ -181,9 +171,8 @@ class Swapping:
         whom.
         """
         record = inputs.files.config.product.record
-        layouts = (
-            [record] if record.fields else [product.record for product in PRODUCTS]
-        )  # records of the same census
+        # records of the same census
+        layouts = [record] if record.fields else [product.record for product in PRODUCTS]
         persons = next((each for each in layouts if not each.holds_people), record)
         require_none(self.refused(data))
         home = _homes_of(data / PERSON_HOUSEHOLD_FILE)
@@ -191,14 +180,12 @@ class Swapping:
         people = _households_of(
             data, persons, home, numbers, around, finds_unique=self.target == "unique"
         )
-        known = np.flatnonzero(
-            people.areas != _NOBODY
-        )  # the others live outside of what is tabulated
+        # the others live outside of what is tabulated
+        known = np.flatnonzero(people.areas != _NOBODY)
         inside = people.chosen(known)
         after = self.protect(inside, np.random.default_rng([seed, _SWAPS, 0])).areas
-        moves_to = np.full(
-            len(people.areas) + 1, NO_ENTITY, dtype=np.int64
-        )  # the last one is of people in no household
+        # the last one is of people in no household
+        moves_to = np.full(len(people.areas) + 1, NO_ENTITY, dtype=np.int64)
         moves_to[known] = np.where(after == inside.areas, NO_ENTITY, numbers[after])
         tables = {
             layout.table: layout
@@ -327,9 +314,8 @@ def _ground(
     for place, areas in enumerate(areas_of_pass.values()):
         rows = [areas.number_of_area(kind) for kind in kinds_around(areas, kinds)]
         rows += [np.zeros_like(areas.smallest)] * (3 - len(rows))
-        around.append(
-            np.stack(rows) + place * _MOST_NUMBERS
-        )  # areas of two passes are never the same
+        # areas of two passes are never the same
+        around.append(np.stack(rows) + place * _MOST_NUMBERS)
     order = np.argsort(numbers, kind="stable")
     return numbers[order], np.concatenate(around, axis=1)[:, order]
 

@@ -41,9 +41,8 @@ class System:
     expected: NDArray[np.float64]  # of each unknown, by the prior alone
     exact: ExactTables  # the numbers; `exact.parts` has their unknowns
     areas: Int64s  # position in `AttackedArea.areas`
-    lines: (
-        Int64s  # 0 is the group's total; others are lines of the table: `AttackedArea.line_words`
-    )
+    # 0 is the group's total; others are lines of the table: `AttackedArea.line_words`
+    lines: Int64s
     least: Int64s  # that the design of the tables allows, if true sizes choose tables
     most: Int64s
     leaves: Int64s  # the numbers in which a person can be alone: the finest of each smallest area
@@ -73,9 +72,8 @@ class AttackedArea:
     people: int
     levels: tuple[str, ...]  # labels of the area levels that have numbers here, coarse to fine
     areas: tuple[AreaOfLevel, ...]
-    line_words: tuple[
-        str, ...
-    ]  # of a number's line: "" for the total, "female, 18 to 44" for a cell
+    # of a number's line: "" for the total, "female, 18 to 44" for a cell
+    line_words: tuple[str, ...]
     kind: str  # of the groups attacked, in words: "alone"
     shape: float  # of the prior's negative binomial, from the spread of groups over areas
     systems: Sequence[System]

@@ -146,6 +146,7 @@ class CountedArea:
         tables: AskedTables,
         seed: int,
     ) -> None:
+        """Count the groups of one kind: of those in the smallest areas, the census's first."""
         smallest = smallest_plan(inputs, chosen.level)
         assert smallest is not None, "something smaller than the chosen area is tabulated"
         self._inputs, self.chosen, self._tables, self._seed = inputs, chosen, tables, seed
@@ -169,13 +170,10 @@ class CountedArea:
             (self._atom_of_person, np.asarray(self._grain.cell_of_value)[people.attributes]),
             1,
         )
-        self._everybody = (
-            everybody / everybody.sum()
-        )  # shares by atom and cell, which other public tables tell
-        self._plans, self._areas = (
-            list[LevelPlan](),
-            list[tuple[AreaOfLevel, Int64s]](),
-        )  # with positions of atoms
+        # shares by atom and cell, which other public tables tell
+        self._everybody = everybody / everybody.sum()
+        # each area comes with the positions of its atoms
+        self._plans, self._areas = list[LevelPlan](), list[tuple[AreaOfLevel, Int64s]]()
         for plan in inputs.plan.levels_of(chosen.level.tabulation_pass):
             is_like = (
                 plan.level.iterations == smallest.level.iterations
@@ -185,9 +183,8 @@ class CountedArea:
                 self._add_areas(plan)
         self._add_areas(smallest)
         numbers = people.encoding.number_at(smallest)[self._groups]
-        self._positions = [
-            people.encoding.position_at(plan)[numbers] for plan in self._plans
-        ]  # of iterations, or -1
+        # the positions of iterations, or -1
+        self._positions = [people.encoding.position_at(plan)[numbers] for plan in self._plans]
         levels = tuple(plan.level.geography.label for plan in self._plans)
         areas, words = (
             tuple(area for area, _ in self._areas),

@@ -123,7 +123,8 @@ def misplaced(own: Int64s, sizes: Int64s, numbers: Int64s) -> tuple[Int64s, Int6
     The groups of a ranking come by falling size. At a place of the second array the wrong group
     stands.
     """
-    # groups of the same size may stand in each other's place; those with the same number keep the right order
+    # groups of the same size may stand in each other's place; those with the same number keep the
+    # right order
     by_number = np.argsort((own << 32) - numbers, kind="stable")
     starts = run_starts(own)
     return starts[np.diff(starts, append=len(own)) > 1], np.flatnonzero(sizes[by_number] != sizes)
@@ -143,9 +144,8 @@ class _PartsOfAreas:
             iteration,
         )
         self._whole_of = self._wholes(level.groups)
-        self.adds_up = (
-            self._sums(self._whole_of, level.sizes) == whole.sizes
-        )  # by group of the coarser level
+        # by group of the coarser level
+        self.adds_up = self._sums(self._whole_of, level.sizes) == whole.sizes
 
     def _wholes(self, indices: Int64s) -> Int64s:
         """The positions, among the coarser level's groups, of the wholes of these groups.
