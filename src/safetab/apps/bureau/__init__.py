@@ -1,6 +1,6 @@
 """The Census Bureau's own files: tables of its edited file, and releases from its tables.
 
-The tables behind such a release are published.
+The releases are read from the Bureau's published tables.
 """
 
 HANDED_OUT = {
