@@ -89,7 +89,7 @@ def membership(
 def membership_of_safetab(
     area: AttackedArea, plan: RunPlan, seed: int, all_draws: int = _ALL_DRAWS
 ) -> float | None:
-    """The advantage of the best test on SafeTab's tables; None if there is nobody to test.
+    """The mean advantage over the area's uniques with SafeTab; None if there are no uniques.
 
     The noise of every number that counts a person is drawn again and again.
     """

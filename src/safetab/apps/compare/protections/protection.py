@@ -167,7 +167,7 @@ class RecordStep(Protocol):
     ) -> float:
         """The share of the attacked area's people who leave their smallest area.
 
-        It is known as far as it is public.
+        It is computed from public facts alone.
         """
 
     def kinds_nobody_leaves(self, areas: Areas, kinds: Sequence[AreaKind], /) -> set[AreaKind]:
