@@ -1,4 +1,7 @@
-"""The entry point of the `safetab` command. It checks memory limits before anything large is loaded."""
+"""The entry point of the `safetab` command.
+
+It checks memory limits before anything large is loaded.
+"""
 
 from __future__ import annotations
 
