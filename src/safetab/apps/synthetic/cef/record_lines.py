@@ -2,7 +2,8 @@
 
 A field is a column of bytes, so a file is written without formatting its lines one by one. A CEF
 holds race codes from 1000 to 8999, Hispanic origins in the same range, and 9950 for people who are
-not Hispanic. MAFIDs and block ids are unique in the nation; each state has its own range of numbers.
+not Hispanic. MAFIDs and block ids are unique in the nation; each state has its own range of
+numbers.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How large a synthetic census is: its people and geography, shared out among the states."""
+"""The size of a synthetic census: its people and geography, shared out among the states."""
 
 from __future__ import annotations
 
@@ -47,7 +47,10 @@ NATION_PEOPLE = _US_PEOPLE + PUERTO_RICO_OF_2020.people
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """A place or AIANNH area: it covers a county's line of blocks from one percentage to another."""
+    """A place or AIANNH area.
+
+    It covers a county's line of blocks from one percentage to another.
+    """
 
     code: int
     name: str
@@ -68,7 +71,7 @@ class GivenCounty:
 
 @dataclass(frozen=True, slots=True)
 class _Extent:
-    """How many entities of each kind there are."""
+    """The number of entities of each kind."""
 
     counties: int
     tracts: int
@@ -77,7 +80,7 @@ class _Extent:
     aiannh_areas: int
 
     def scaled(self, tracts: int, counties: int) -> _Extent:
-        """The same density of blocks, places and areas with other numbers of tracts and counties."""
+        """Other numbers of tracts and counties, with this density of blocks, places and areas."""
 
         def share(count: int) -> int:
             return max(1, round(count * tracts / self.tracts)) if count else 0
@@ -130,7 +133,10 @@ class SizeRequest:
                 findings.error(f"--{finer}", problem)
         most = _MOST_COUNTIES_OF_A_STATE
         if not findings.has_errors and any(share.counties > most for share in state_shares(self)):
-            problem = f"{self.counties:,} are too many for this number of states. A state can have {most}."
+            problem = (
+                f"{self.counties:,} are too many for this number of states."
+                f" A state can have {most}."
+            )
             findings.error("--counties", problem)
         return findings.findings
 

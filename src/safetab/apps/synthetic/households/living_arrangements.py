@@ -46,8 +46,8 @@ _SPOUSES = (_R.OPPOSITE_SEX_SPOUSE, _R.SAME_SEX_SPOUSE)
 _UNMARRIED_PARTNERS = (_R.OPPOSITE_SEX_PARTNER, _R.SAME_SEX_PARTNER)
 _OWN_CHILDREN = (_R.BIOLOGICAL_CHILD, _R.ADOPTED_CHILD, _R.STEPCHILD)
 _RELATIVES = (
-    *_SPOUSES, *_OWN_CHILDREN, _R.SIBLING, _R.PARENT, _R.GRANDCHILD, _R.PARENT_IN_LAW, _R.CHILD_IN_LAW,
-    _R.OTHER_RELATIVE,
+    *_SPOUSES, *_OWN_CHILDREN, _R.SIBLING, _R.PARENT, _R.GRANDCHILD, _R.PARENT_IN_LAW,
+    _R.CHILD_IN_LAW, _R.OTHER_RELATIVE,
 )  # fmt: skip
 
 _ARRANGEMENTS = package_data("safetab.apps.synthetic.households", "living_arrangements.toml")
@@ -111,7 +111,7 @@ class Members:
     households: int
 
     def count(self, chosen: Flags) -> Integers:
-        """How many chosen members each household has."""
+        """The number of chosen members of each household."""
         return np.bincount(self.household[chosen], minlength=self.households)
 
     def any(self, chosen: Flags) -> Flags:

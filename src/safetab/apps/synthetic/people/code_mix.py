@@ -41,9 +41,13 @@ def numbers_of_sets(majors: int) -> NDArray[np.uint8]:
 
 
 MAJORS = (
-    "White", "Black or African American", "American Indian", "Asian", "Native Hawaiian", "Some Other Race", "",
+    "White", "Black or African American", "American Indian", "Asian", "Native Hawaiian",
+    "Some Other Race", "",
 )  # fmt: skip
-"""The beginnings of the names of major groups, in the order of CENRACE. The last one fits all others."""
+"""The beginnings of the names of major groups, in the order of CENRACE.
+
+The last one fits all others.
+"""
 # by major group: the people per 10,000 whose first code is in it
 _SHARES = {
     US_PASS: (6_150, 1_240, 130, 620, 30, 800, 50),
@@ -63,7 +67,7 @@ _RESOLUTION = 10**6
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StateCodes:
-    """How often codes are reported in one state, if this is given instead of drawn."""
+    """The frequency of codes in one state, if this is given instead of drawn."""
 
     race_weight: Integers  # one element per race code
     hispanic_per_mille: Integers  # among the people with this race code
@@ -86,7 +90,7 @@ class CodeMix:
 
     @property
     def races(self) -> int:
-        """How many race codes there are."""
+        """The number of race codes."""
         return len(self.race_major)
 
 
@@ -131,7 +135,10 @@ def _tail(count: int, exponent: float, bits: RandomBits) -> Integers:
 
 
 def _major_of_codes(lists: PublicLists) -> Mapping[str, int]:
-    """The position in MAJORS of each code, by the name of the largest major iteration that has it."""
+    """The position in MAJORS of each code.
+
+    The name of the largest major iteration that has the code decides.
+    """
     major_of: dict[str, int] = {}
     for iteration in sorted(
         lists.iterations, key=lambda iteration: len(lists.codes_of_iteration[iteration.code])
@@ -163,9 +170,10 @@ Positions = NDArray[np.uint16]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Palettes:
-    """All palettes of a state in one array: the state's, then the counties', then the neighbourhoods'.
+    """All palettes of a state in one array.
 
-    The first palette of a county begins at STATE_PALETTE.
+    The state's come first, then the counties', then the neighbourhoods'. The first palette of a
+    county begins at STATE_PALETTE.
     """
 
     race: Positions

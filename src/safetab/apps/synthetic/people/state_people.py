@@ -48,7 +48,7 @@ _WEIGHTS_OF_2_TO_8_CODES = (700, 200, 60, 25, 9, 4, 2)
 _TRIES = 5  # to find a further code that the person does not have yet
 
 _Starts = NDArray[np.uint32]
-"""Where a palette begins in the array of all palettes."""
+"""The beginnings of palettes in the array of all palettes."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -96,7 +96,10 @@ class FurtherCodes:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PeopleChunk:
-    """Some people of a state. Arrays have one element per person unless a comment says otherwise."""
+    """Some people of a state.
+
+    Arrays have one element per person unless a comment says otherwise.
+    """
 
     blocks: Integers  # positions of blocks in the order of the people; one element per block
     people_of_block: Integers  # one element per block
@@ -113,7 +116,7 @@ class PeopleChunk:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StatePeople:
-    """Where the people of a state live, and which traits they can have."""
+    """The homes of the people of a state, and the traits that they can have."""
 
     geography: StateGeography
     palettes: Palettes
@@ -123,7 +126,7 @@ class StatePeople:
 
     @property
     def chunks(self) -> int:
-        """How many chunks there are."""
+        """The number of chunks."""
         return -(-self.geography.share.people // CHUNK_PEOPLE)
 
     def chunk(self, number: int, seed: int) -> PeopleChunk:
@@ -180,7 +183,7 @@ class StatePeople:
         return blocks, np.ones(end - start, dtype=np.int64)
 
     def _palettes_of(self, blocks: Integers, people_of_block: Integers) -> tuple[_Starts, _Starts]:
-        """Where the palettes of each person's neighbourhood and county begin."""
+        """The beginnings of the palettes of each person's neighbourhood and county."""
         geography, palettes = self.geography, self.palettes
         begins = geography.first_block_of_neighbourhood
         neighbourhood = np.searchsorted(begins, blocks, side="right") - 1
