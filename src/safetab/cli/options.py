@@ -163,6 +163,8 @@ class _PlainFlags:
 
 
 class _Command(_PlainFlags, TyperCommand):
+    """A command that refuses swapped folders, and reports wrong usage in its JSON document, too."""
+
     def make_context(self, info_name: Any, args: list[str], parent: Any = None, **more: Any) -> Any:
         """Read the words of the command."""
         with wrong_use_documented(_name_of(info_name, parent), is_asked="--json" in args):
@@ -177,6 +179,7 @@ class _Command(_PlainFlags, TyperCommand):
             return super().invoke(ctx)
 
     def _require_right_order(self, ctx: Any) -> None:
+        """Exit if PARAMETERS is no folder of a census; say how to type it if DATA came first."""
         # Early versions of typer hand over texts here and make paths of them later.
         given = (ctx.params.get(name) for name in ("parameters", "data", "together_with"))
         parameters, data, other = (

@@ -114,9 +114,9 @@ def _title(plan: RunPlan) -> str:
 def noise_table(
     config: RunConfig, designs: Iterable[LevelDesign], *confidences: Fraction
 ) -> TextTable:
-    """Budgets, margins at these confidences, and noise, in one column for all levels that agree.
+    """Budgets, margins at these confidences, and noise.
 
-    A line without a number is left out.
+    They share one column for all levels that agree. A line without a number is left out.
     """
     alike: dict[tuple[tuple[str, str], ...], list[PopulationGroupLevel]] = {}
     for design in designs:

@@ -1,4 +1,7 @@
-"""The curator's functions besides a run: the accounts of what was spent, and tables from a CEF."""
+"""The curator's functions besides a run.
+
+They give the accounts of what was spent, and make tables from a CEF.
+"""
 
 from __future__ import annotations
 

@@ -74,10 +74,11 @@ def write_demo(
     *,
     overwrite: bool,
 ) -> dict[str, RunSummary]:
-    """Make the demo of the U.S. census or of another shipped one: OUT appears whole or not at all.
+    """Make the demo of the U.S. census or of another shipped one.
 
-    `planned` is called with the plan of a shipped census before its run. Returns the summary of
-    each run by its folder. Raises InvalidInput if OUT may not be made or replaced.
+    OUT appears whole or not at all. `planned` is called with the plan of a shipped census before
+    its run. Returns the summary of each run by its folder. Raises InvalidInput if OUT may not be
+    made or replaced.
     """
     with _demo_folder(out, begun, overwrite=overwrite) as folder:
         runs = (

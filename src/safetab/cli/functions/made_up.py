@@ -207,6 +207,7 @@ def _make_up_census(
     *,
     overwrite: bool,
 ) -> MadeUp:
+    """Checks the request, and the free space on the disk, before anything is written."""
     out = whole_path(folder)
     inputs = [] if request.parameters is None else [request.parameters]
     checked = request.checked()

@@ -30,10 +30,10 @@ def site(
     linked: tuple[str | Path, str] | None = None,
     overwrite: bool = False,
 ) -> SiteSummary:
-    """Write a release as a web site that everybody can read, as the command `safetab site` does.
+    """Write a release as a web site that everybody can read.
 
-    Returns what was written. Raises `safetab.InvalidInput` if there is no release or a file is at
-    fault.
+    The command `safetab site` does the same. Returns what was written. Raises
+    `safetab.InvalidInput` if there is no release or a file is at fault.
 
     Args:
         path: OUT of a run, or OUT/release.
@@ -97,9 +97,10 @@ def verify(
     earlier: str | Path | None = None,
     linked: tuple[str | Path, str] | None = None,
 ) -> Verification:
-    """Check that a release is whole, consistent and signed, as the command `safetab verify` does.
+    """Check that a release is whole, consistent and signed.
 
-    With `of`, check that a site or an export is what this release gives, too.
+    The command `safetab verify` does the same. With `of`, check that a site or an export is what
+    this release gives, too.
 
     Returns the findings, the status and the signature. Raises `safetab.InvalidInput` if there is no
     release or the key can't be read.

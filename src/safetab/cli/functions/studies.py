@@ -31,9 +31,10 @@ def explore(
     parameters: str | Path | None = None,
     geography: str | Path | None = None,
 ) -> Findings:
-    """Write an interactive page for choosing parameters, as the command `safetab explore` does.
+    """Write an interactive page for choosing parameters.
 
-    Returns the warnings. Raises `safetab.InvalidInput` if a file is at fault or exists.
+    The command `safetab explore` does the same. Returns the warnings. Raises `safetab.InvalidInput`
+    if a file is at fault or exists.
 
     Args:
         output: The page to write.

@@ -26,7 +26,7 @@ _FamilyOfLevel = tuple[TableFamily, PopulationGroupLevel]
 def budget_answer(
     tuning: Tuning, level: str, margin: str, confidence: str, family: str | None
 ) -> Answer:
-    """The least budget with which a cell or a lone total of the level has this margin of error.
+    """The least budget that gives a cell or lone total of the level this margin of error.
 
     Raises InvalidInput if an argument is wrong or no noise has such a margin.
     """

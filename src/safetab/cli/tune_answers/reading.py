@@ -1,4 +1,7 @@
-"""Reads the words of a question: levels, tables and numbers. Reports everything wrong together."""
+"""Reads the words of a question: levels, tables and numbers.
+
+Reports everything wrong together.
+"""
 
 from __future__ import annotations
 
