@@ -57,10 +57,11 @@ def write_data(site: Path, name: str, value: object) -> None:
 
 
 def parts_of(sizes: Integers, boundaries: Sequence[Truths] = ()) -> list[tuple[int, int]]:
-    """The parts into which elements of these sizes are cut: the first element of each, and the end.
+    """The parts into which elements of these sizes are cut.
 
-    Each of `boundaries` says for every element whether something begins there, coarsest first. A
-    part ends at the last boundary within the limits, of the coarsest kind that has one there.
+    Gives the first element of each, and the end. Each of `boundaries` says for every element
+    whether something begins there, coarsest first. A part ends at the last boundary within the
+    limits, of the coarsest kind that has one there.
     """
     if not len(sizes):
         return []
@@ -77,7 +78,7 @@ def parts_of(sizes: Integers, boundaries: Sequence[Truths] = ()) -> list[tuple[i
 
 
 def _last_boundary(places: Sequence[Integers], least: int, most: int) -> int:
-    """The last boundary above `least` and up to `most`, or `most` if there is none.
+    """The last boundary above `least` and up to `most`, or else `most`.
 
     It is of the coarsest kind that has one there.
     """

@@ -155,6 +155,7 @@ class EarlierRelease:
         return self._facts()
 
     def _facts(self) -> dict[str, object]:
+        """The earlier release's own facts: status, margins, noise, and groups renamed since."""
         universe, facts = self.opened.universe, self.opened.facts
         return {
             "title": title_of(facts.publication, universe.census, universe.product.record),

@@ -110,7 +110,10 @@ _READ = (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _RowBatch(Columns):
-    """Some rows of the file, one element a row, each column in as few bytes as its numbers need."""
+    """Some rows of the file, one element a row.
+
+    Each column has as few bytes as its numbers need.
+    """
 
     entities: Integers
     iterations: Integers  # positions in the level

@@ -74,7 +74,10 @@ def linked_facts(opened: ReleaseFolder, folder: Path, linked: LinkedSite) -> _Js
 
 
 def _have_the_same_groups(here: Universe, there: Universe) -> bool:
-    """Whether groups that both releases have are the same: some are, and a code never names two."""
+    """Whether groups that both releases have are the same.
+
+    Some are in both, and a code never names two.
+    """
     names = {group.code: group.name for group in there.lists.iterations}
     shared = [group for group in here.lists.iterations if group.code in names]
     return bool(shared) and all(group.name == names[group.code] for group in shared)

@@ -1,4 +1,7 @@
-"""Whether a site or an export is what its release gives: made again, and compared byte by byte."""
+"""Whether a site or an export is what its release gives.
+
+It is made again, and compared byte by byte.
+"""
 
 from __future__ import annotations
 

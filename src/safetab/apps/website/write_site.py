@@ -1,4 +1,7 @@
-"""A release as a static web site: what `safetab site` does, and the facts that its pages need."""
+"""A release as a static web site: the work of `safetab site`.
+
+The facts that the site's pages need are here too.
+"""
 
 from __future__ import annotations
 
@@ -283,11 +286,12 @@ def write_site(
     linked: LinkedSite | None = None,
     overwrite: bool = False,
 ) -> SiteSummary:
-    """Write the site of a release, completely or not at all. The same release gives the same bytes.
+    """Write the site of a release, completely or not at all.
 
-    Numbers are compared with those of `earlier`, and link to the site of another product of the
-    same census. Reads published numbers and public lists only. Raises InvalidInput if a file is at
-    fault, the folder can't be used, or the releases don't fit together.
+    The same release gives the same bytes. Numbers are compared with those of `earlier`, and link to
+    the site of another product of the same census. Reads published numbers and public lists only.
+    Raises InvalidInput if a file is at fault, the folder can't be used, or the releases don't fit
+    together.
     """
     opened = release_folder.open_release_folder(release)
     before = None if earlier is None else open_earlier(earlier, opened)
