@@ -1,7 +1,7 @@
-"""The explorer from public files: what `safetab explore` does, and the facts that its page needs.
+"""The explorer from public files: the work of `safetab explore`.
 
-The page is one HTML file that needs no installation, no server and no network. Its simulation draws
-group sizes of a made-up census.
+The facts that its page needs are here too. The page is one HTML file that needs no installation, no
+server and no network. Its simulation draws group sizes of a made-up census.
 """
 
 from __future__ import annotations

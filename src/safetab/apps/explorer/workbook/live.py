@@ -124,7 +124,10 @@ def rounded(number: Live) -> Live:
 
 
 def rounded_up(number: Live, decimals: int) -> Live:
-    """The number rounded up to these places. Digits beyond the 15 of a spreadsheet don't count."""
+    """The number rounded up to these places.
+
+    Digits beyond the 15 of a spreadsheet don't count.
+    """
 
     def nearest(number: float, decimals: float) -> float:
         return float(round(Decimal(repr(number)), int(decimals)))
