@@ -1,4 +1,7 @@
-"""The demo census: `demo.toml`, which describes six states, as a plan for a synthetic census."""
+"""The demo census, as a plan for a synthetic census.
+
+`demo.toml` describes its six states.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The files of a synthetic CEF: persons, units, counts, GRF-C and reader.ini, all in one folder."""
+"""The files of a synthetic CEF, all in one folder.
+
+They are persons, units, counts, GRF-C and reader.ini.
+"""
 
 from __future__ import annotations
 
@@ -157,7 +160,10 @@ class CefStateFiles:
 def cef_state_files(
     folder: Path, state: str, mix: CodeMix, mafids: MafIds
 ) -> Iterator[CefStateFiles]:
-    """The open files of one state. The counts are written at the end, unless an error is raised."""
+    """The open files of one state.
+
+    The counts are written at the end, unless an error is raised.
+    """
     with (
         (folder / f"CEF20_PER_{state}.txt").open("wb") as persons,
         (folder / f"CEF20_UNIT_{state}.txt").open("wb") as units,

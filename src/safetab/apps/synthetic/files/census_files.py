@@ -1,7 +1,8 @@
-"""The files of a synthetic census: blocks, people, households, names, and the marker beside them.
+"""The files of a synthetic census, and the marker beside them.
 
-The marker says that the people are made up, and is written first. Every column of a record is a
-dictionary of texts: this form is the fastest to write and to read.
+They hold blocks, people, households and names. The marker says that the people are made up, and is
+written first. Every column of a record is a dictionary of texts: this form is the fastest to write
+and to read.
 """
 
 from __future__ import annotations
@@ -118,7 +119,10 @@ def used_text_column(
 
 
 def _block_columns(chunk: PeopleChunk, people: StatePeople) -> dict[str, pa.Array]:
-    """The columns that name each person's block. Only the texts of the chunk's blocks are made."""
+    """The columns that name each person's block.
+
+    Only the texts of the chunk's blocks are made.
+    """
     numbers = block_numbers(people.geography, chunk.blocks)
     block_of_person = pa.array(np.repeat(np.arange(len(chunk.blocks)), chunk.people_of_block))
     names = ("TABBLKST", "TABBLKCOU", "TABTRACTCE", "TABBLK")
@@ -197,7 +201,10 @@ def table_file(
 
 
 def _as_text(table: pa.Table, missing: str) -> pa.Table:
-    """A table with plain texts instead of dictionaries, and `missing` where a value is missing."""
+    """A table with plain texts instead of dictionaries.
+
+    `missing` stands where a value is missing.
+    """
     return pa.table(
         {name: table[name].cast(pa.string()).fill_null(missing) for name in table.column_names}
     )

@@ -1,8 +1,8 @@
-"""The parameters folders of a synthetic census: config.json, the four public lists and about.toml.
+"""The parameters folders of a synthetic census.
 
-They are made for lists of the census's own, with about the proportions of the 2020 lists, or taken
-over from parameters that somebody gave. The parameters of households are derived from those of
-people.
+They have config.json, the four public lists and about.toml. They are made for lists of the census's
+own, with about the proportions of the 2020 lists, or taken over from parameters that somebody gave.
+The parameters of households are derived from those of people.
 """
 
 from __future__ import annotations

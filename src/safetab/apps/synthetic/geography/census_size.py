@@ -39,7 +39,10 @@ _STATES_TEXT = (files("safetab.apps.synthetic") / "states_of_2020.csv").read_tex
     _NationState(code, name, *map(int, numbers))
     for code, name, *numbers in list(csv.reader(_STATES_TEXT.splitlines()))[1:]
 )
-"""The states in the order of their codes, 331,449,281 people in 3,143 counties; and Puerto Rico."""
+"""The states in the order of their codes, and Puerto Rico.
+
+The states have 331,449,281 people in 3,143 counties.
+"""
 
 _US_PEOPLE = sum(state.people for state in US_STATES_OF_2020)
 NATION_PEOPLE = _US_PEOPLE + PUERTO_RICO_OF_2020.people
@@ -96,9 +99,10 @@ _PUERTO_RICO_EXTENT = _Extent(counties=78, tracts=981, blocks=41_987, places=292
 
 @dataclass(frozen=True, slots=True)
 class SizeRequest:
-    """The size that a user asks for. None means the nation's number, as far as the others allow.
+    """The size that a user asks for.
 
-    States, counties and tracts are those of the US. Puerto Rico has its share of tracts on top.
+    None means the nation's number, as far as the others allow. States, counties and tracts are
+    those of the US. Puerto Rico has its share of tracts on top.
     """
 
     people: int

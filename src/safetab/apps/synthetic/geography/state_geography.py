@@ -1,7 +1,8 @@
-"""The blocks of one state of a synthetic nation: entities, names, and how many people live there.
+"""The blocks of one state of a synthetic nation.
 
-Blocks stand in a line, in the order of their ids. Counties and tracts are stretches of that line.
-So are places and AIANNH areas, but they begin and end anywhere, so a tract can meet several.
+They have entities, names, and a number of people who live there. Blocks stand in a line, in the
+order of their ids. Counties and tracts are stretches of that line. So are places and AIANNH areas,
+but they begin and end anywhere, so a tract can meet several.
 """
 
 from __future__ import annotations
@@ -109,7 +110,10 @@ class StateGeography:
 
 
 def block_numbers(geography: StateGeography, blocks: Integers | slice) -> dict[str, Integers]:
-    """The columns of the geography file: the ids of these blocks, their places and AIANNH areas."""
+    """The columns of the geography file for these blocks.
+
+    They are the blocks' ids, places and AIANNH areas.
+    """
     tract = geography.tract_of_block[blocks]
     area = geography.aiannh[blocks]
     place = np.append(geography.place_number, NO_PLACE)  # position -1 means "in no place"
@@ -149,7 +153,10 @@ def state_geography(share: StateShare, seed: int) -> StateGeography:
 
 
 def _block_numbers(blocks_of_tract: Integers, tract_of_block: Integers) -> Integers:
-    """Four digits for each block: 1000, 1001, ... 2000, ... The first digit is the block group."""
+    """Four digits for each block: 1000, 1001, ... 2000, ...
+
+    The first digit is the block group.
+    """
     first = np.cumsum(blocks_of_tract) - blocks_of_tract
     in_tract = np.arange(len(tract_of_block)) - first[tract_of_block]
     groups = np.clip(blocks_of_tract // _BLOCKS_A_BLOCK_GROUP, 1, _MOST_BLOCK_GROUPS)
@@ -249,9 +256,10 @@ def _drawn_stretches(length: int, count: int, covered_per_mille: int, bits: Rand
 
 
 def _stretches(length: int, weights: Integers) -> Integers:
-    """The stretch that covers each point of a line, or NO_ENTITY. Every stretch covers a point.
+    """The stretch that covers each point of a line, or NO_ENTITY.
 
-    The weights are those of a gap, a stretch, a gap, and so on, ending with a gap.
+    Every stretch covers a point. The weights are those of a gap, a stretch, a gap, and so on,
+    ending with a gap.
     """
     lengths = apportioned(length - len(weights) // 2, weights)
     lengths[1::2] += 1

@@ -1,4 +1,7 @@
-"""Relationships by age, the kinds of group quarters, and the facts of a household that follow."""
+"""Relationships by age, and the kinds of group quarters.
+
+Also the facts of a household that follow from its members.
+"""
 
 from __future__ import annotations
 
@@ -73,7 +76,10 @@ def relationship_by_age(
 
 NO_QUARTERS = 0
 CHILDRENS_HOME = 201
-"""A group home for juveniles: children live here if their block has no adult, or far too few."""
+"""A group home for juveniles.
+
+Children live here if their block has no adult, or far too few.
+"""
 
 LAST_INSTITUTIONAL = 405
 _BLOCKS = 10_000
@@ -183,7 +189,10 @@ def _types_2(
 
 
 def _unmarried_partners(couple: _Small, is_female: Flags) -> _Small:
-    """UPART: a man with a man 1, with a woman 2; a woman with a woman 3, with a man 4; others 5."""
+    """UPART, by the sexes of the householder and of the partner.
+
+    A man with a man has 1, with a woman 2; a woman with a woman 3, with a man 4; others have 5.
+    """
     of_man = np.where(couple == 4, 1, 2)
     return np.where((couple == 3) | (couple == 4), of_man + 2 * is_female, 5).astype(np.uint8)
 

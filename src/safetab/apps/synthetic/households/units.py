@@ -353,7 +353,10 @@ def _vacant_beside(household_block: Integers, blocks: Integers, bits: RandomBits
 
 
 def vacant_in_empty_blocks(geography: StateGeography, bits: RandomBits) -> VacantUnits:
-    """Vacant units in a few of the blocks where nobody lives; the fewer people, the fewer units."""
+    """Vacant units in a few of the blocks where nobody lives.
+
+    The fewer people, the fewer units.
+    """
     empty = np.flatnonzero(np.diff(geography.last_person, prepend=0) == 0)
     wanted = 1000 * geography.share.people // (_PEOPLE_PER_SUCH_BLOCK * max(len(empty), 1))
     chosen = bits.chances(min(_MOST_EMPTY_BLOCKS_WITH_A_UNIT, wanted), len(empty))

@@ -1,9 +1,10 @@
-"""Which codes people report: how often in the nation, and in the palette of each neighbourhood.
+"""The mix of codes that people report.
 
-In each major group the lowest code stands for the group's checkbox, which many people mark without
-writing more. The other codes have a heavy tail, and the seed decides which of them are common. A
-palette holds (race code, ethnicity code) pairs; each person takes one. That of a neighbourhood is
-drawn from its county's, which is drawn from the state's, so groups gather in few tracts.
+It says how often, in the nation and in the palette of each neighbourhood. In each major group the
+lowest code stands for the group's checkbox, which many people mark without writing more. The other
+codes have a heavy tail, and the seed decides which of them are common. A palette holds (race code,
+ethnicity code) pairs; each person takes one. That of a neighbourhood is drawn from its county's,
+which is drawn from the state's, so groups gather in few tracts.
 """
 
 from __future__ import annotations
@@ -29,9 +30,10 @@ _OTHER_MAJOR = MAJOR_RACE_COUNT  # none of the major races that CENRACE knows
 
 
 def numbers_of_sets(majors: int) -> NDArray[np.uint8]:
-    """The number of each set of major races, with one bit per race. CENRACE is that of six races.
+    """The number of each set of major races, with one bit per race.
 
-    1 to 6 are one race alone, then come pairs, and so on to 63 for all six.
+    CENRACE is that of six races. 1 to 6 are one race alone, then come pairs, and so on to 63 for
+    all six.
     """
     number_of_bits = np.zeros(1 << majors, dtype=np.uint8)
     sets = (chosen for size in range(1, majors + 1) for chosen in combinations(range(majors), size))
@@ -248,7 +250,10 @@ def _chosen(weights: Integers, count: int, bits: RandomBits) -> Integers:
 
 
 def _gathered(bits: RandomBits, rows: int, draws: int, choices: int, slots: int) -> Integers:
-    """Fill the slots of each row from a few draws among the choices. The first draws come often."""
+    """Fill the slots of each row from a few draws among the choices.
+
+    The first draws come often.
+    """
     falling = np.array([1000 // (3 + rank) for rank in range(draws)], dtype=np.int64)
     times = 1 + falling * (slots - draws) // falling.sum()
     times[0] += slots - times.sum()

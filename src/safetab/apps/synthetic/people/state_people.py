@@ -1,7 +1,7 @@
-"""The people of one state of a synthetic nation, in the order of their blocks, a chunk at a time.
+"""The people of one state of a synthetic nation, a chunk at a time.
 
-Age, sex and householder come from one table of 65,536 equally likely people. Codes come from
-palettes.
+They come in the order of their blocks. Age, sex and householder come from one table of 65,536
+equally likely people. Codes come from palettes.
 """
 
 from __future__ import annotations
@@ -36,7 +36,10 @@ _PYRAMIDS = {
     US_PASS: (112, 126, 131, 137, 123, 124, 127, 92, 40, 11),
     PR_PASS: (58, 95, 125, 122, 128, 136, 138, 118, 56, 16),
 }
-"""The weight of one year of age at the beginning of each decade; between them it changes evenly."""
+"""The weight of one year of age at the beginning of each decade.
+
+Between them it changes evenly.
+"""
 # from this age on, per mille
 _WOMEN = ((0, 489), (40, 503), (65, 535), (80, 590), (90, 680))
 _HOUSEHOLDERS = ((0, 0), (18, 120), (25, 430), (35, 540), (65, 610))

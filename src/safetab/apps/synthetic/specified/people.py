@@ -1,4 +1,7 @@
-"""Made-up people for any specification, block by block: the same request gives the same bytes."""
+"""Made-up people for any specification, block by block.
+
+The same request gives the same bytes.
+"""
 
 from __future__ import annotations
 
@@ -170,6 +173,7 @@ class _QuestionMaker:
         ]
 
     def _of_codes(self, codes: CodeColumns) -> list[_Question]:
+        """The question of a classification; empty, with a finding, if no code fits its columns."""
         texts = sorted((codes.listed or frozenset()) | codes.residual)
         texts += [text + _LONGER for text in texts if len(text) == codes.first]
         usual = self.bits.lognormal(1.7, len(texts)).tolist()
@@ -354,7 +358,10 @@ class _PeoplePlan:
 
 
 def write_people(folder: Path, plan: _PeoplePlan, progress: Progress) -> None:
-    """Write the records into an empty folder, and the marker that says that people are made up."""
+    """Write the records into an empty folder.
+
+    A marker there says that people are made up.
+    """
     mark_as_made_up(folder)
     progress.step(f"Making up {plan.layout.nouns}", -(-plan.request.people // _BLOCK))
     schema = pa.schema([(name, TEXTS) for name in plan.layout.columns])
