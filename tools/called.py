@@ -1,7 +1,8 @@
-"""The map from tests to the program: `python -m tools.called` writes which functions each file of tests calls.
+"""The map from tests to the program.
 
-It runs the default suite, WORKERS=N tests at once. build/called/FILE.json has the functions by module and the seconds
-of its tests. What another process calls is not seen.
+`python -m tools.called` writes which functions each file of tests calls. It runs the default suite,
+WORKERS=N tests at once. build/called/FILE.json has the functions by module and the seconds of its
+tests. What another process calls is not seen.
 """
 
 from __future__ import annotations

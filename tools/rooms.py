@@ -1,7 +1,8 @@
-"""The rooms of the program: `python -m tools.rooms` counts them, their arrows and their names, and lists what is wrong.
+"""The rooms of the program, and the arrows and names between them.
 
-A room is a package below `safetab`, or an application below `safetab.apps`. Its face is `HANDED_OUT` in its `__init__`:
-the names that other rooms use, by module. `--write` renews all faces from what is used.
+`python -m tools.rooms` counts them, and lists what is wrong. A room is a package below `safetab`,
+or an application below `safetab.apps`. Its face is `HANDED_OUT` in its `__init__`: the names that
+other rooms use, by module. `--write` renews all faces from what is used.
 """
 
 from __future__ import annotations
@@ -20,7 +21,10 @@ PROJECT = Path(__file__).parents[1]
 PACKAGE = "safetab"
 FACE = "HANDED_OUT"
 OWN_FACE = {PACKAGE}
-"""Rooms whose face is `__all__`: what users import. A name that they alone hand on is in no other face."""
+"""Rooms whose face is `__all__`: what users import.
+
+A name that they alone hand on is in no other face.
+"""
 USERS = ("tests", "tools")
 """Folders with programs that use the program's names."""
 WIDTH = 100
@@ -31,7 +35,10 @@ Name = tuple[str, str]
 
 @dataclass
 class Module:
-    """One module: the names that it defines, those that it imports, and the names of others that it uses."""
+    """One module: the names that it defines, and those that it imports.
+
+    Also the names of others that it uses.
+    """
 
     tree: ast.Module
     is_package: bool
@@ -157,7 +164,10 @@ def faces(modules: Mapping[str, Module]) -> dict[str, dict[str, str]]:
 
 
 def differences(modules: Mapping[str, Module]) -> list[str]:
-    """Names that other rooms use and no face lists, and those that a face lists and no other room uses."""
+    """Names that other rooms use and no face lists.
+
+    Then those that a face lists and no other room uses.
+    """
     used, listed = (_flat(each) for each in (handed_out(modules), faces(modules)))
     missing = [
         f"{name} is used by another room, and the face of its room doesn't list it."
@@ -180,7 +190,10 @@ def _flat(each: Mapping[str, Mapping[str, str]]) -> set[str]:
 
 
 def used_by_nobody(modules: Mapping[str, Module], elsewhere: set[Name]) -> list[str]:
-    """Public names that no other module of the program uses, nor anybody elsewhere: they should begin with _."""
+    """Public names that no other module of the program uses, nor anybody elsewhere.
+
+    They should begin with _.
+    """
     used = set(uses_in(modules)) | elsewhere
     return sorted(
         f"{owner}: {name}" for owner, name in public_names(modules) if (owner, name) not in used
@@ -206,7 +219,7 @@ def _is_command(statement: ast.stmt) -> bool:
 
 
 def used_elsewhere(modules: Mapping[str, Module], project: Path = PROJECT) -> set[Name]:
-    """What the tests name in tests/inside.py, what tools import, and what the documentation names."""
+    """The names in tests/inside.py, those that tools import, and those in the documentation."""
     used = {tuple(f"{PACKAGE}.{place}".rsplit(".", 1)) for place in inside.PLACES.values()}
     for path in (path for folder in USERS for path in sorted(project.glob(f"{folder}/**/*.py"))):
         text = path.read_text(encoding="utf-8")
@@ -271,10 +284,12 @@ def main() -> int:
         len(names.split()) for face in faces(modules).values() for names in face.values()
     )
     print(
-        f"{len(modules)} modules in {len(rooms)} rooms with {len(arrows(modules))} arrows between them."
+        f"{len(modules)} modules in {len(rooms)} rooms with {len(arrows(modules))} arrows between"
+        " them."
     )
     print(
-        f"{len(public)} public names: {crossing} are handed out, {len(public) - crossing} are private to a room."
+        f"{len(public)} public names: {crossing} are handed out,"
+        f" {len(public) - crossing} are private to a room."
     )
     wrong = [*differences(modules), *used_by_nobody(modules, used_elsewhere(modules))]
     print(*wrong, sep="\n")

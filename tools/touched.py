@@ -1,6 +1,7 @@
-"""Prints the files of tests that call what was changed since a commit: `python -m tools.touched [COMMIT]`.
+"""Prints the files of tests that call what was changed since a commit.
 
-All tests are printed, with a word on standard error, if there is no map yet.
+Run it as `python -m tools.touched [COMMIT]`. All tests are printed, with a word on standard error,
+if there is no map yet.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""The people of a synthetic census as a CEF, and what a run from it costs beside one from pipe-delimited text.
+"""The people of a synthetic census as a CEF, and what a run from it costs.
 
-Householders begin a unit; the others of their block live with one of them, or in group quarters where there is none.
+The cost stands beside that of a run from pipe-delimited text. Householders begin a unit; the others
+of their block live with one of them, or in group quarters where there is none.
 """
 
 from __future__ import annotations
@@ -48,9 +49,10 @@ def cef_lines(text: BenchmarkRun, folder: Path) -> str:
     read, read_text = (one["read, check, encode"] for one in (shares, text.shares))
     verdict = "kept" if ratio <= MOST_CPU else "BROKEN"
     return (
-        f"{text.census.people:,} people from a CEF: {cost.cpu_seconds:.1f} CPU seconds, {ratio:.2f} times the run from"
-        f" pipe-delimited text ({text.cost.cpu_seconds:.1f}; at most {MOST_CPU}: {verdict}); reading, checking and"
-        f" encoding {read:.1f} beside {read_text:.1f}; peak {cost.peak_bytes / 2**20:,.0f} MB beside"
+        f"{text.census.people:,} people from a CEF: {cost.cpu_seconds:.1f} CPU seconds,"
+        f" {ratio:.2f} times the run from pipe-delimited text ({text.cost.cpu_seconds:.1f};"
+        f" at most {MOST_CPU}: {verdict}); reading, checking and encoding {read:.1f} beside"
+        f" {read_text:.1f}; peak {cost.peak_bytes / 2**20:,.0f} MB beside"
         f" {text.cost.peak_bytes / 2**20:,.0f}."
     )
 
@@ -92,9 +94,10 @@ def write_state(people: dict[str, Numbers], state: int, folder: Path) -> None:
     persons = {
         **{name: people[name] for name in (*_CODES, "QSEX", "QAGE", "CENRACE")},
         "RTYPE": np.where(in_quarters, 5, 3), "MAFID": units["MAFID"][unit_of], "CUF_PNC": rank + 1,
-        "BCUSTATEFP": rank + state, "VERSION": rank + 1, "QDB": rank + 19870105, "QDOB_MONTH": rank + 1,
-        "QDOB_DAY": rank + 5, "QDOB_YEAR": rank + 1987, "QSPANX": rank + 1, "CENHISP": rank + 1, "QRACEX": rank + 1,
-        "RACE2010": rank + 1, "QGQTYP": np.where(in_quarters, 501, 0), "LIVE_ALONE": rank,
+        "BCUSTATEFP": rank + state, "VERSION": rank + 1, "QDB": rank + 19870105,
+        "QDOB_MONTH": rank + 1, "QDOB_DAY": rank + 5, "QDOB_YEAR": rank + 1987, "QSPANX": rank + 1,
+        "CENHISP": rank + 1, "QRACEX": rank + 1, "RACE2010": rank + 1,
+        "QGQTYP": np.where(in_quarters, 501, 0), "LIVE_ALONE": rank,
         "RELSHIP": np.where(people["HOUSEHOLDER"] == 1, 20, np.where(in_quarters, 38, 36)),
     }  # fmt: skip
     _write(folder / f"CEF20_PER_{state:02d}.txt", [persons], PERSON)
@@ -138,10 +141,10 @@ def _units(people: dict[str, Numbers]) -> tuple[Numbers, dict[str, Numbers]]:
     block[unit_of] = people["block"]
     zero = np.zeros(number, dtype=np.int64)
     given = {
-        "RTYPE": rtype, "MAFID": _FIRST_MAFID + 37 * np.random.default_rng(1).permutation(number), "VERSION": zero + 1,
-        "FINAL_POP": population, "HHRACE": race, "TEN": (rtype == 2) * 1,
-        "HHT": np.where(rtype == 4, 0, np.where(population == 1, 4, 7)), "QGQTYP": np.where(rtype == 4, 501, 0),
-        "OIDTB": _FIRST_OID + block,
+        "RTYPE": rtype, "MAFID": _FIRST_MAFID + 37 * np.random.default_rng(1).permutation(number),
+        "VERSION": zero + 1, "FINAL_POP": population, "HHRACE": race, "TEN": (rtype == 2) * 1,
+        "HHT": np.where(rtype == 4, 0, np.where(population == 1, 4, 7)),
+        "QGQTYP": np.where(rtype == 4, 501, 0), "OIDTB": _FIRST_OID + block,
     }  # fmt: skip
     return unit_of, {name: given.get(name, zero) for name in UNIT.names}
 

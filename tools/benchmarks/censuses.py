@@ -17,7 +17,10 @@ THREADS = 2
 
 @dataclass(frozen=True, slots=True)
 class Census:
-    """What `safetab synthesize` is asked for. Without iterations: the lists of 2020 where they are, else its own."""
+    """What `safetab synthesize` is asked for.
+
+    Without iterations: the lists of 2020 where they are, else its own.
+    """
 
     people: int
     tracts: int | None = None
@@ -29,7 +32,10 @@ class Census:
         return self.iterations is None and LISTS_OF_2020.is_dir()
 
     def made_in(self, folder: Path) -> Path:
-        """The folder of the census, which is made if it isn't there: it appears whole or not at all."""
+        """The folder of the census, which is made if it isn't there.
+
+        It appears whole or not at all.
+        """
         out = folder / self._name
         if not out.exists():
             folder.mkdir(parents=True, exist_ok=True)

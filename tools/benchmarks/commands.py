@@ -1,4 +1,7 @@
-"""Commands, and what they cost. This process stays small: Linux counts a parent's memory into its child's peak."""
+"""Commands, and what they cost.
+
+This process stays small: Linux counts a parent's memory into its child's peak.
+"""
 
 from __future__ import annotations
 
@@ -30,9 +33,10 @@ class Ended:
 
 
 def measured(arguments: list[str], **environment: str) -> Ended:
-    """Runs a command to its good end; what it cost is what the system says of it and of all that it started.
+    """Runs a command to its good end.
 
-    A process whose parent ended before it becomes a child of this one, as Spark's Python does.
+    What it cost is what the system says of it and of all that it started. A process whose parent
+    ended before it becomes a child of this one, as Spark's Python does.
     """
     _take_orphans()
     with tempfile.TemporaryFile() as printed, tempfile.TemporaryFile() as errors:

@@ -1,8 +1,9 @@
-"""What it costs to compare the utility of twelve protections: `python -m tools.benchmarks.comparison [PEOPLE]`.
+"""The cost of comparing the utility of twelve protections.
 
-Each is counted, protected and measured at every level, without an attack. Beside it, in the same minutes, stands
-`safetab accuracy --runs 1` of the same census; the target is 3 times its CPU seconds. A county of about 100,000
-people is compared with the preset `agencies`, with the attack; the target is 10 minutes of CPU time and 4 GB.
+Run it as `python -m tools.benchmarks.comparison [PEOPLE]`. Each is counted, protected and measured
+at every level, without an attack. Beside it, in the same minutes, stands `safetab accuracy --runs
+1` of the same census; the target is 3 times its CPU seconds. A county of about 100,000 people is
+compared with the preset `agencies`, with the attack; the target is 10 minutes of CPU time and 4 GB.
 """
 
 from __future__ import annotations

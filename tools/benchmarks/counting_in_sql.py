@@ -1,7 +1,10 @@
-"""The same counting as plain SQL in DuckDB: for each level the total of every group, then the cells of the large ones.
+"""The same counting as plain SQL in DuckDB.
 
-`python -m tools.benchmarks.counting_in_sql PARAMETERS DATA` prints sums to compare, as JSON. No checks, no noise, no
-tables: only the counts. Groups are large by their exact totals, as there is no noise.
+For each level it takes the total of every group, then the cells of the large ones.
+
+`python -m tools.benchmarks.counting_in_sql PARAMETERS DATA` prints sums to compare, as JSON. No
+checks, no noise, no tables: only the counts. Groups are large by their exact totals, as there is no
+noise.
 """
 
 from __future__ import annotations
@@ -24,7 +27,10 @@ from tools.benchmarks.plain_reading import person_source
 
 BLOCK = "CAST(TABBLKST || TABBLKCOU || TABTRACTCE || TABBLK AS BIGINT)"
 GROUPS = "encoded JOIN entity_of_block USING (block) JOIN iterations_of_codes USING (pattern)"
-SUMS = f"count(*), coalesce(sum(persons), 0), coalesce(sum(persons * ((31 * entity + iteration) % {CHECK_PRIME})), 0)"
+SUMS = (
+    "count(*), coalesce(sum(persons), 0), coalesce(sum(persons * ((31 * entity + iteration) %"
+    f" {CHECK_PRIME})), 0)"
+)
 
 
 def encode(database: duckdb.DuckDBPyConnection, tables: CountingTables, data: Path) -> None:
@@ -37,7 +43,8 @@ def encode(database: duckdb.DuckDBPyConnection, tables: CountingTables, data: Pa
     distinct = database.sql(f"SELECT DISTINCT {names} FROM persons").to_arrow_table()
     database.register("numbered", tables.numbered(distinct))
     database.execute(
-        f"CREATE TEMP TABLE encoded AS SELECT block, pattern, sex, age FROM persons JOIN numbered USING ({names})"
+        "CREATE TEMP TABLE encoded AS SELECT block, pattern, sex,"
+        f" age FROM persons JOIN numbered USING ({names})"
     )
 
 
@@ -49,9 +56,10 @@ def count_level(database: duckdb.DuckDBPyConnection, level: LevelTables) -> tupl
         f" SELECT entity, iteration, count(*) AS persons FROM {GROUPS} GROUP BY entity, iteration"
     )
     database.execute(
-        f"CREATE OR REPLACE TEMP TABLE cells AS SELECT entity, iteration, sex, age, count(*) AS persons FROM {GROUPS}"
-        f" SEMI JOIN (SELECT entity, iteration FROM totals WHERE persons >= {level.first_threshold})"
-        " USING (entity, iteration) GROUP BY entity, iteration, sex, age"
+        "CREATE OR REPLACE TEMP TABLE cells AS SELECT entity, iteration, sex, age,"
+        f" count(*) AS persons FROM {GROUPS} SEMI JOIN (SELECT entity,"
+        f" iteration FROM totals WHERE persons >= {level.first_threshold}) USING (entity,"
+        " iteration) GROUP BY entity, iteration, sex, age"
     )
     return tuple(
         number

@@ -1,4 +1,7 @@
-"""What a plain query needs beside the persons: the entity of each block, the iterations of each set of codes."""
+"""Tables that a plain query needs beside the persons.
+
+They have the entity of each block, and the iterations of each set of codes.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,10 @@ from safetab.model.products.record import NO_CODE
 
 CODE_COLUMNS = (*RACE_COLUMNS, "QSPAN")
 CHECK_PRIME = 1_000_003
-"""A group (entity, iteration code) is weighed by (31 entity + iteration code) modulo this in what is compared."""
+"""The modulus of the weights by which counts are compared.
+
+A group (entity, iteration code) has the weight (31 entity + iteration code) modulo this.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +86,10 @@ class CountingTables:
 
 
 def added(of_geography: dict[str, list[int]], geography: str, sums: tuple[int, ...]) -> None:
-    """Regional and Detailed groups of a geography level are compared together: a table t1 doesn't tell them apart."""
+    """Regional and Detailed groups of a geography level are compared together.
+
+    A table t1 doesn't tell them apart.
+    """
     before = of_geography.get(geography, [0] * len(sums))
     of_geography[geography] = [
         first + int(second) for first, second in zip(before, sums, strict=True)

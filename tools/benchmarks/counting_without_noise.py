@@ -1,4 +1,7 @@
-"""The sums of counting_in_sql from the table t1 of a run without noise: `... counting_without_noise OUT`."""
+"""The sums of counting_in_sql from the table t1 of a run without noise.
+
+Run it as `... counting_without_noise OUT`.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +15,11 @@ from tools.benchmarks.counting_tables import CHECK_PRIME
 
 def main() -> None:
     rows = duckdb.sql(
-        "SELECT REGION_TYPE, count(*), sum(persons), sum(persons * ((31 * entity + iteration) % "
-        f"{CHECK_PRIME})) FROM (SELECT REGION_TYPE, CAST(REGION_ID AS BIGINT) AS entity, CAST(ITERATION_CODE AS BIGINT)"
-        f" AS iteration, CAST(COUNT AS BIGINT) AS persons FROM read_csv('{sys.argv[1]}/t1/*.csv', delim = '|',"
-        " all_varchar = true)) WHERE persons > 0 GROUP BY REGION_TYPE"
+        "SELECT REGION_TYPE, count(*), sum(persons), sum(persons * ((31 * entity + iteration) %"
+        f" {CHECK_PRIME})) FROM (SELECT REGION_TYPE, CAST(REGION_ID AS BIGINT) AS entity,"
+        " CAST(ITERATION_CODE AS BIGINT) AS iteration, CAST(COUNT AS BIGINT) AS persons FROM"
+        f" read_csv('{sys.argv[1]}/t1/*.csv', delim = '|', all_varchar = true)) WHERE persons > 0"
+        " GROUP BY REGION_TYPE"
     ).fetchall()
     print(json.dumps({geography: [int(number) for number in sums] for geography, *sums in rows}))
 

@@ -1,6 +1,7 @@
 """How long data users wait on a release: `python -m tools.benchmarks.data_users RELEASE`.
 
-Opens it, looks up totals by name, adds up a group over all counties; reads files that the system has already cached.
+Opens it, looks up totals by name, adds up a group over all counties; reads files that the system
+has already cached.
 """
 
 from __future__ import annotations

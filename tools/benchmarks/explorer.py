@@ -1,8 +1,8 @@
 """How much CPU the explorer's page takes to answer a change, for every control of both products.
 
-Wall times lie on a shared machine, so Chromium counts the ticks of the page's main thread in scripts, styles and
-layout. An answer is everything until all that is in sight is drawn; what is out of sight follows when changes come to
-rest, a section at a time.
+Wall times lie on a shared machine, so Chromium counts the ticks of the page's main thread in
+scripts, styles and layout. An answer is everything until all that is in sight is drawn; what is out
+of sight follows when changes come to rest, a section at a time.
 """
 
 from __future__ import annotations
@@ -92,7 +92,8 @@ def _print_costs(ticks: CDPSession, page: Page, changes: Mapping[str, Sequence[s
         costs = [_cost(ticks, _typing(page, label, value), page) for value in values]
         answers, all_drawn = zip(*costs, strict=True)
         print(
-            f"{label:70} {min(answers):6.1f} to {max(answers):6.1f} ms CPU; everything {max(all_drawn):6.1f}"
+            f"{label:70} {min(answers):6.1f} to {max(answers):6.1f} ms CPU;"
+            f" everything {max(all_drawn):6.1f}"
         )
 
 
@@ -105,7 +106,10 @@ def _typing(page: Page, label: str, value: str) -> Callable[[], object]:
 
 
 def _cost(ticks: CDPSession, act: Callable[[], object], page: Page) -> tuple[float, float]:
-    """Milliseconds of the main thread until what is in sight is drawn and laid out, and until all sections are."""
+    """Milliseconds of the main thread until what is in sight is drawn and laid out.
+
+    Then those until all sections are.
+    """
     before = _busy_seconds(ticks)
     act()
     answered = _busy_seconds(ticks)

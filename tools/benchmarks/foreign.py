@@ -1,6 +1,7 @@
 """A census of texts beside a U.S. census of as many people, areas and groups, in one run.
 
-Nothing is decided here: a verdict is one of this machine in this hour. Turns are interleaved, and the least counts.
+Nothing is decided here: a verdict is one of this machine in this hour. Turns are interleaved, and
+the least counts.
 """
 
 from __future__ import annotations
@@ -23,7 +24,10 @@ TURNS = 3
 US = ("--states", 9, "--counties", 320, "--tracts", 1_850, "--iterations", 300)
 """About 180,000 blocks, 3,400 sets of blocks and 690,000 population groups."""
 AUTHORITIES, MIDDLE_AREAS, SMALLEST_AREAS = 300, 1_500, 180_000
-"""Two wards of each authority cross its five middle areas: 3,000 sets of areas and 724,000 population groups."""
+"""Two wards of each authority cross its five middle areas.
+
+That gives 3,000 sets of areas and 724,000 population groups.
+"""
 BROAD, GROUPS, CODES = 5, 19, 276
 MOST_OF_US, MOST_OF_PARQUET, MOST_GIGABYTES = 1.15, 1.6, 1.2
 
@@ -88,10 +92,13 @@ def _foreign(folder: Path) -> Path:
 
 
 def _areas() -> Iterator[tuple[str, ...]]:
-    """Smallest areas with ids of nine characters, in six levels; a tenth of them is in no region."""
+    """Smallest areas with ids of nine characters, in six levels.
+
+    A tenth of them is in no region.
+    """
     yield (
-        "OA21CD", "MSOA21CD", "MSOA21NM", "LAD22CD", "LAD22NM", "RGN22CD", "RGN22NM", "CTRY22CD", "CTRY22NM",
-        "WD22CD", "WD22NM",
+        "OA21CD", "MSOA21CD", "MSOA21NM", "LAD22CD", "LAD22NM", "RGN22CD", "RGN22NM", "CTRY22CD",
+        "CTRY22NM", "WD22CD", "WD22NM",
     )  # fmt: skip
     for area in range(SMALLEST_AREAS):
         middle = area * MIDDLE_AREAS // SMALLEST_AREAS

@@ -1,6 +1,7 @@
-"""`python -m tools.benchmarks.grid`: a grid of 400,000 cells with five table families, and everybody as the only group.
+"""`python -m tools.benchmarks.grid`: a grid of 400,000 cells with five table families.
 
-With selector "none" every cell gets every table, even an empty one. Set GRID_CELLS for a smaller grid.
+Everybody is the only group. With selector "none" every cell gets every table, even an empty one.
+Set GRID_CELLS for a smaller grid.
 """
 
 from __future__ import annotations
@@ -50,7 +51,8 @@ file = "everybody.csv"
 columns = ["ONE"]
 [groups]
 levels = [
-  { name = "all", title = "Everybody", of = "everybody", column = "all", names = "all_name", members = ["any"] },
+  { name = "all", title = "Everybody", of = "everybody", \
+column = "all", names = "all_name", members = ["any"] },
 ]
 """
 
@@ -62,7 +64,10 @@ def specification() -> str:
         categories = ", ".join(
             f'{{ value = "{value}", label = "{name} {value}" }}' for value in values
         )
-        text += f'{{ name = "{name.upper()}", attribute = "{name}", type = "string", categories = [{categories}] }},\n'
+        text += (
+            f'{{ name = "{name.upper()}", attribute = "{name}", type = "string",'
+            f" categories = [{categories}] }},\n"
+        )
     text += REST
     for number, name in enumerate(FAMILIES):
         total = f'{{ id = "{number}1", label = "{name}_total", title = "People" }}'
@@ -70,7 +75,8 @@ def specification() -> str:
         text += f'[[tables]]\nname = "{name}"\ndetail = "{name}"\nshapes = [{total}, {finer}]\n'
     return text + (
         '[privacy]\ndefinition = "zcdp"\nselector = "none"\n[[privacy.levels]]\n'
-        f'tables = {json.dumps([*FAMILIES])}\ngroups = "all"\nareas = ["country", "region", "cell"]\nbudget = 0.1\n'
+        f'tables = {json.dumps([*FAMILIES])}\ngroups = "all"\nareas = ["country", "region",'
+        ' "cell"]\nbudget = 0.1\n'
     )
 
 
@@ -109,8 +115,9 @@ def main() -> None:
     cost = measured([SAFETAB, "run", *folders]).cost
     print("\n".join([*described_machine(), described_commit()]))
     print(
-        f"{cells:,} cells, {len(FAMILIES)} families, {people:,} people: {cost.cpu_seconds:.0f} CPU seconds,"
-        f" {cost.wall_seconds:.0f} seconds, {cost.peak_bytes / 10**9:.2f} GB"
+        f"{cells:,} cells, {len(FAMILIES)} families, {people:,} people:"
+        f" {cost.cpu_seconds:.0f} CPU seconds, {cost.wall_seconds:.0f} seconds,"
+        f" {cost.peak_bytes / 10**9:.2f} GB"
     )
 
 

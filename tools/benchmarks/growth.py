@@ -1,8 +1,9 @@
-"""How cost grows with people, tracts and iterations: `python -m tools.benchmarks.growth` writes docs/benchmarks.md.
+"""The growth of cost with people, tracts and iterations.
 
-Sizes come from the environment, parted by blanks: BENCH_PEOPLE, BENCH_TRACTS, BENCH_TRACTS_PEOPLE, BENCH_ITERATIONS,
-BENCH_ITERATIONS_PEOPLE, BENCH_TEXT_PEOPLE, BENCH_THREADS_PEOPLE. BENCH_FULL=1 adds the whole nation. Censuses are kept
-in BENCH_FOLDER.
+`python -m tools.benchmarks.growth` writes docs/benchmarks.md. Sizes come from the environment,
+parted by blanks: BENCH_PEOPLE, BENCH_TRACTS, BENCH_TRACTS_PEOPLE, BENCH_ITERATIONS,
+BENCH_ITERATIONS_PEOPLE, BENCH_TEXT_PEOPLE, BENCH_THREADS_PEOPLE. BENCH_FULL=1 adds the whole
+nation. Censuses are kept in BENCH_FOLDER.
 """
 
 from __future__ import annotations
@@ -72,7 +73,10 @@ def lists_of(runs: list[BenchmarkRun]) -> str:
     has_lists = all(run.census.has_lists_of_2020 for run in runs)
     today = datetime.datetime.now(datetime.UTC).date()
     lists = "those of 2020" if has_lists else "of the synthetic census"
-    return f"- {today}; code lists, budgets and thresholds: {lists}, but by iterations of the synthetic census"
+    return (
+        f"- {today}; code lists, budgets and thresholds: {lists},"
+        " but by iterations of the synthetic census"
+    )
 
 
 def section(

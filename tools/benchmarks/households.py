@@ -1,6 +1,7 @@
 """What the tables of households cost beside those of the people they fit, in one run.
 
-BENCH_PEOPLE says how many people; the nation has 334,735,155. The small case is timed if it lies beside the project.
+BENCH_PEOPLE says how many people; the nation has 334,735,155. The small case is timed if it lies
+beside the project.
 """
 
 from __future__ import annotations
@@ -47,8 +48,9 @@ def _beside_persons(folder: Path, people: int) -> str:
     other = measured_safetab("run", parameters, data, households, "--totals", persons, *limits).cost
     ratio = other.cpu_seconds / own.cpu_seconds
     return (
-        f"- {people:,} people and their households: {_words(own)} for persons, {_words(other)} for households,"
-        f" {ratio:.2f} times (at most {MOST_OF_PERSONS:.2f}: {_verdict(ratio <= MOST_OF_PERSONS)})"
+        f"- {people:,} people and their households: {_words(own)} for persons,"
+        f" {_words(other)} for households, {ratio:.2f} times (at most {MOST_OF_PERSONS:.2f}:"
+        f" {_verdict(ratio <= MOST_OF_PERSONS)})"
     )
 
 
@@ -59,8 +61,9 @@ def _small_case(folder: Path) -> str:
     ).cost
     times = BUREAU_CPU_SECONDS / cost.cpu_seconds
     return (
-        f"- 700 households: {_words(cost)}, {times:.0f} times cheaper than the {BUREAU_CPU_SECONDS} of the Bureau's"
-        f" program (at least {LEAST_FASTER}: {_verdict(times >= LEAST_FASTER)})"
+        f"- 700 households: {_words(cost)}, {times:.0f} times cheaper than the"
+        f" {BUREAU_CPU_SECONDS} of the Bureau's program (at least {LEAST_FASTER}:"
+        f" {_verdict(times >= LEAST_FASTER)})"
     )
 
 

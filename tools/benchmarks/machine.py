@@ -21,8 +21,9 @@ def _machine() -> str:
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 10**9
     busy = os.getloadavg()[2]
     return (
-        f"{model[1] if model else platform.machine()}, {len(os.sched_getaffinity(0))} cores, {memory:.0f} GB;"
-        f" load average of the last quarter of an hour, this benchmark included: {busy:.1f}"
+        f"{model[1] if model else platform.machine()}, {len(os.sched_getaffinity(0))} cores,"
+        f" {memory:.0f} GB; load average of the last quarter of an hour, this benchmark included:"
+        f" {busy:.1f}"
     )
 
 

@@ -1,8 +1,9 @@
-"""Draws a second on one core, random bits included: ours, and OpenDP's vector mechanism in the same run.
+"""Draws a second on one core, random bits included.
 
-The machine may be busy, so ratios are what counts, and the two sides take turns. The last lines name the smallest
-ratio of each kind of noise to OpenDP, and of discrete Gaussian noise to the bit source.
-With TUMULT=PYTHON, the interpreter of an environment of its own that has tmlt.core, its sampler runs beside them.
+Ours and OpenDP's vector mechanism are measured in the same run. The machine may be busy, so ratios
+are what counts, and the two sides take turns. The last lines name the smallest ratio of each kind
+of noise to OpenDP, and of discrete Gaussian noise to the bit source. With TUMULT=PYTHON, the
+interpreter of an environment of its own that has tmlt.core, its sampler runs beside them.
 """
 
 from __future__ import annotations
@@ -143,8 +144,8 @@ class Beside:
             else ""
         )
         return (
-            f"ours {self.ours / 1e6:6.1f} million/s, {self.ours / self.bit_source:.2f} of the bit source"
-            f" ({self.bit_source / 1e6:.0f}); OpenDP {self.opendp / 1e6:.3f},"
+            f"ours {self.ours / 1e6:6.1f} million/s, {self.ours / self.bit_source:.2f} of the bit"
+            f" source ({self.bit_source / 1e6:.0f}); OpenDP {self.opendp / 1e6:.3f},"
             f" ratio {self.ours / self.opendp:,.0f}{tumult}"
         )
 
@@ -173,7 +174,8 @@ def tell_empty_groups() -> None:
     seconds, found = decide_empty_groups()
     grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
     print(
-        f"{EMPTY_GROUPS:,} empty groups, two stages: {seconds:.1f} CPU seconds, {found:,} left, {grown:.0f} MB more"
+        f"{EMPTY_GROUPS:,} empty groups, two stages: {seconds:.1f} CPU seconds, {found:,} left,"
+        f" {grown:.0f} MB more"
     )
 
 
@@ -189,7 +191,8 @@ def main() -> None:
     for kind, rates in (("discrete Gaussian", gaussian), ("geometric", geometric)):
         least = min(rates, key=lambda name: rates[name].ours / rates[name].opendp)
         print(
-            f"{kind}: smallest ratio to OpenDP {rates[least].ours / rates[least].opendp:,.0f} ({least})"
+            f"{kind}: smallest ratio to OpenDP {rates[least].ours / rates[least].opendp:,.0f}"
+            f" ({least})"
         )
     least = min(gaussian, key=lambda name: gaussian[name].ours / gaussian[name].bit_source)
     share = gaussian[least].ours / gaussian[least].bit_source

@@ -1,7 +1,7 @@
 """Published totals of national size, read into a release: time and memory.
 
-`python -m tools.benchmarks.official [ROWS]`. Made-up totals of tracts in the form of the bulk file of T01001,
-with the parameters of the demo; no person is read.
+`python -m tools.benchmarks.official [ROWS]`. Made-up totals of tracts in the form of the bulk file
+of T01001, with the parameters of the demo; no person is read.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ from safetab.apps.bureau.official import OfficialRequest, read_official_release
 file, parameters, new = map(Path, sys.argv[1:])
 read_official_release([file], new, OfficialRequest(parameters))
 spent = resource.getrusage(resource.RUSAGE_SELF)
-peak = next(line for line in open("/proc/self/status") if line.startswith("VmHWM"))  # of this process, not its parent
+peak = next(line for line in open("/proc/self/status") if line.startswith("VmHWM"))  \
+# of this process, not its parent
 print(f"{spent.ru_utime + spent.ru_stime:.1f} CPU s, {int(peak.split()[1]) // 1024:,} MB of memory")
 """
 TRACTS_OF_A_COUNTY = 200

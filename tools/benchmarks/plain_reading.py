@@ -1,6 +1,7 @@
-"""The yardstick: DuckDB reads every value of the person records once. `python -m tools.benchmarks.plain_reading DATA`.
+"""The yardstick: DuckDB reads every value of the person records once.
 
-Prints CPU and wall seconds of the query alone, as JSON: what starting Python takes is not in it.
+`python -m tools.benchmarks.plain_reading DATA`. Prints CPU and wall seconds of the query alone, as
+JSON: what starting Python takes is not in it.
 """
 
 from __future__ import annotations

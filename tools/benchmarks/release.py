@@ -1,6 +1,7 @@
 """How fast a release of national size is written and checked, and how much memory that takes.
 
-Three million made-up groups (one in ten with sex by age) of a made-up geography with 84,000 tracts; no person is read.
+Three million made-up groups (one in ten with sex by age) of a made-up geography with 84,000 tracts;
+no person is read.
 """
 
 from __future__ import annotations
@@ -116,7 +117,8 @@ def main() -> None:
         sets = coterminous_sets(files.geography_of_pass[US_PASS], US.donor_order)
         blocks = len(files.geography_of_pass[US_PASS].smallest)
         print(
-            f"coterminous sets of {blocks:,} blocks: {len(sets)} in {time.process_time() - started:.1f} s"
+            f"coterminous sets of {blocks:,} blocks: {len(sets)} in"
+            f" {time.process_time() - started:.1f} s"
         )
         day = datetime.date(2020, 4, 1)
         for options in (ReleaseOptions(), ReleaseOptions(coterminous=CoterminousOptions())):
@@ -140,7 +142,8 @@ def main() -> None:
             PAGES["report"].write(output, page, overwrite=False)
             spent = f"{time.process_time() - started:.1f} s"
             print(
-                f"report: {page.stat().st_size / 1000:.0f} kB in {spent}; memory {_megabytes():,} MB"
+                f"report: {page.stat().st_size / 1000:.0f} kB in {spent};"
+                f" memory {_megabytes():,} MB"
             )
             ran = RunFacts(plan, (), day, OutputStatus.SYNTHETIC)
             write_release_log(output, ran, rows | released)

@@ -120,7 +120,8 @@ def beside_table(runs: Sequence[BenchmarkRun]) -> str:
 def text_lines(text: BenchmarkRun, parquet: BenchmarkRun) -> str:
     ratio = text.cost.cpu_seconds / parquet.cost.cpu_seconds
     return (
-        f"{text.census.people:,} people from pipe-delimited text: {text.cost.cpu_seconds:.1f} CPU seconds,"
-        f" {ratio:.2f} times the run from Parquet ({parquet.cost.cpu_seconds:.1f});"
-        f" plain reading of the text takes {text.plain_reading.cpu_seconds:.2f}."
+        f"{text.census.people:,} people from pipe-delimited text:"
+        f" {text.cost.cpu_seconds:.1f} CPU seconds, {ratio:.2f} times the run from Parquet"
+        f" ({parquet.cost.cpu_seconds:.1f}); plain reading of the text takes"
+        f" {text.plain_reading.cpu_seconds:.2f}."
     )

@@ -79,7 +79,10 @@ def shares_of(log: str, cpu_seconds: float) -> dict[str, float]:
 
 
 def _counted_beside(made: Path, folder: Path) -> tuple[Cost, Cost | None]:
-    """What the plain queries cost; all of them, and small runs without noise, must count the same."""
+    """The cost of the plain queries.
+
+    All of them, and small runs without noise, must count the same.
+    """
     inputs = made / "parameters", made / "data"
     sql = measured_program("counting_in_sql", *inputs)
     sums = json.loads(sql.printed)

@@ -1,8 +1,10 @@
-"""What choosing the table by the stage-1 total does to combined totals: `python -m tools.benchmarks.selection_effect`.
+"""The effect on combined totals of choosing the table by the stage-1 total.
 
-A combined total uses the stage-1 total again, which is known to have passed (or not) a threshold. Computed, not
-simulated: for a group of n people the chance that the margin of the combined total holds n, given the table it got, by
-(n - threshold) / sigma of stage 1; and how far the combined total is off on average, in its own standard deviations.
+Run it as `python -m tools.benchmarks.selection_effect`. A combined total uses the stage-1 total
+again, which is known to have passed (or not) a threshold. Computed, not simulated: for a group of n
+people the chance that the margin of the combined total holds n, given the table it got, by (n -
+threshold) / sigma of stage 1; and how far the combined total is off on average, in its own standard
+deviations.
 """
 
 from __future__ import annotations
@@ -45,7 +47,10 @@ def combined_form(cells: int) -> tuple[float, float, float]:
 
 
 def coverage(shape: Shape, distance: float, *, is_above: bool) -> tuple[float, float, float]:
-    """How often a group at this distance gets the shape, how often its margin holds, and its mean error."""
+    """The chance that a group at this distance gets the shape, and its results then.
+
+    They are how often its margin holds, and its mean error.
+    """
     share, margin, deviation = combined_form(shape.cells)
     noise = np.arange(-400, 401)
     sigma = float(STAGE_1.sigma_squared) ** 0.5
@@ -65,9 +70,10 @@ def coverage(shape: Shape, distance: float, *, is_above: bool) -> tuple[float, f
 
 
 def called_and_missed(shape: Shape, *, is_above: bool) -> float:
-    """The most, over all n, of the chance that a combined total is called 95 % and misses, given its shape.
+    """The largest chance that a combined total is called 95 % and misses, given its shape.
 
-    It is called so if the stage-1 total is more than 2 sigma from the threshold.
+    It is the most over all n. It is called so if the stage-1 total is more than 2 sigma from the
+    threshold.
     """
     share, margin, _ = combined_form(shape.cells)
     noise = np.arange(-400, 401)
@@ -86,17 +92,20 @@ def called_and_missed(shape: Shape, *, is_above: bool) -> float:
 
 def main() -> None:
     print(
-        "Sigma as in 2020 for a county's Detailed groups; margins at 95 %. Below: the group got the coarser table."
+        "Sigma as in 2020 for a county's Detailed groups; margins at 95 %. Below:"
+        " the group got the coarser table."
     )
     for below, above in pairwise(PERSONS.shapes):
         print(f"\nThreshold of {above.label}")
         for shape, is_above in ((above, True), (below, False)):
             if shape is not PERSONS.total:
                 print(
-                    f"{shape.label}: called 95 % and missed at most {called_and_missed(shape, is_above=is_above):.4f}"
+                    f"{shape.label}: called 95 % and missed at most"
+                    f" {called_and_missed(shape, is_above=is_above):.4f}"
                 )
         print(
-            "(n - threshold) / sigma_1 | gets it | holds n | off by || gets the coarser | holds n | off by"
+            "(n - threshold) / sigma_1 | gets it | holds n | off by || gets the coarser | holds n"
+            " | off by"
         )
         for distance in DISTANCES:
             cells = []

@@ -1,7 +1,7 @@
 """How long the site of a release of national size takes, and how much memory.
 
-`python -m tools.benchmarks.site [GROUPS]` takes the made-up release of `release`, of three million groups;
-`--keep FOLDER` leaves it and its site there.
+`python -m tools.benchmarks.site [GROUPS]` takes the made-up release of `release`, of three million
+groups; `--keep FOLDER` leaves it and its site there.
 """
 
 from __future__ import annotations
@@ -27,9 +27,11 @@ from pathlib import Path
 from safetab.apps.website.write_site import write_site
 made = write_site(Path(sys.argv[1]), Path(sys.argv[2]), overwrite=True)
 spent = resource.getrusage(resource.RUSAGE_SELF)
-print(f"{made.numbers:,} numbers in {made.files:,} files, {made.bytes_in_all / 1e6:.0f} MB,", end=" ")
+print(f"{made.numbers:,} numbers in {made.files:,} files, {made.bytes_in_all / 1e6:.0f} MB,", \
+end=" ")
 print(f"the largest {made.bytes_of_largest / 1e6:.2f} MB:", end=" ")
-peak = next(line for line in open("/proc/self/status") if line.startswith("VmHWM"))  # of this process, not its parent
+peak = next(line for line in open("/proc/self/status") if line.startswith("VmHWM"))  \
+# of this process, not its parent
 print(f"{spent.ru_utime + spent.ru_stime:.1f} CPU s, {int(peak.split()[1]) // 1024:,} MB of memory")
 """
 

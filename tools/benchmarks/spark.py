@@ -44,9 +44,10 @@ class Pair:
 
 
 def nation_text(pairs: list[Pair]) -> str:
-    """The cost of a nation, extrapolated from the smallest and the largest size; empty if these are too close.
+    """The cost of a nation, extrapolated from the smallest and the largest size.
 
-    Both runs have the same start, and the machine makes it vary: the shorter one is subtracted from both.
+    Empty if these are too close. Both runs have the same start, and the machine makes it vary: the
+    shorter one is subtracted from both.
     """
     small, large = pairs[0], pairs[-1]
     if large.people < _FAR_APART * small.people:

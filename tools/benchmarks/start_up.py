@@ -18,7 +18,10 @@ SMALL_JOBS = (
     ),
     ("the tricky households", _SHARED / "households" / "case-tricky", 1.56, 312),
 )
-"""Timed if they lie beside the project: target, and CPU seconds of the Bureau's programs, on another machine."""
+"""Timed if they lie beside the project.
+
+Each has its target, and CPU seconds of the Bureau's programs, on another machine.
+"""
 _MOST_PLANS = 2
 TOY = ("--people", 10_000, "--states", 1, "--counties", 5, "--tracts", 50, "--iterations", 100)
 
@@ -48,13 +51,17 @@ def start_up_lines(folder: Path) -> list[str]:
             seconds = _least_cpu_seconds("run", files / "parameters", files / "data", *out)
             line = _line(what, seconds, target)
             lines.append(
-                f"{line}; the Bureau's {of_the_bureau} are {of_the_bureau / seconds:.0f} times as many"
+                f"{line}; the Bureau's {of_the_bureau} are {of_the_bureau / seconds:.0f} times as"
+                " many"
             )
     return [*lines, *_lines_of_the_nation(folder)]
 
 
 def _lines_of_the_nation(folder: Path) -> list[str]:
-    """A plan at the nation's geography, and a run there with almost nobody: as many times the plan."""
+    """A plan at the nation's geography, and a run there with almost nobody.
+
+    The run is given as a multiple of the plan.
+    """
     made = Census(100_000).made_in(folder)
     files = (made / "parameters", made / "data")
     plan = min(measured_safetab("plan", *files).cost.cpu_seconds for _ in range(3))
@@ -63,12 +70,18 @@ def _lines_of_the_nation(folder: Path) -> list[str]:
     missed = "" if ratio <= _MOST_PLANS else ": MISSED"
     return [
         _line("`safetab plan` at the nation's geography", plan, 2.4),
-        f"- 100,000 people at the nation's geography: {ratio:.1f} times that plan (target {_MOST_PLANS}{missed})",
+        (
+            f"- 100,000 people at the nation's geography: {ratio:.1f} times that plan (target"
+            f" {_MOST_PLANS}{missed})"
+        ),
     ]
 
 
 def _least_cpu_seconds(*arguments: str | Path | int) -> float:
-    """Of five: others may use the machine, which adds to what a command takes and never subtracts."""
+    """The least of five, since others may use the machine.
+
+    That adds to what a command takes and never subtracts.
+    """
     return min(measured_safetab(*arguments).cost.cpu_seconds for _ in range(5))
 
 

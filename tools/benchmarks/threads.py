@@ -1,6 +1,7 @@
-"""What a second thread gains, and what sixteen would if the serial part stays serial: a section of docs/benchmarks.md.
+"""The gain of a second thread, as a section of docs/benchmarks.md.
 
-Wall seconds are compared, so the cores must be idle: the section says what the load was.
+It also says what sixteen would gain if the serial part stays serial. Wall seconds are compared, so
+the cores must be idle: the section says what the load was.
 """
 
 from __future__ import annotations

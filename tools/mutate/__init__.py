@@ -1,1 +1,4 @@
-"""Small faults put into the core of the program, one at a time, to see whether a test dies of each."""
+"""Small faults put into the core of the program, one at a time.
+
+They show whether a test dies of each.
+"""

@@ -1,8 +1,10 @@
-"""Mutants of the core: `python -m tools.mutate --seed N --count 300` tries a random choice of them.
+"""Mutants of the core, tried by tests.
 
-`--list FILE` tries those of a file. Each is tried on the files of tests that call its function, the cheapest first
-(`python -m tools.called` writes that map). `--tests` are tried instead, or those of them that are in such a file if
-there is a map. The last line has the share that died; `--least SHARE` makes less of it an error.
+`python -m tools.mutate --seed N --count 300` tries a random choice of them. `--list FILE` tries
+those of a file. Each is tried on the files of tests that call its function, the cheapest first
+(`python -m tools.called` writes that map). `--tests` are tried instead, or those of them that are
+in such a file if there is a map. The last line has the share that died; `--least SHARE` makes less
+of it an error.
 """
 
 from __future__ import annotations
@@ -19,8 +21,9 @@ from tools.mutate.mutants import Mutant, mutants_of
 from tools.mutate.trial import Verdict, load_libraries, tried
 
 CORE = (
-    "core/", "counting/local/", "inputs/parameter_difference.py", "inputs/planner.py", "inputs/public_files.py",
-    "inputs/readers/forms/", "model/census/", "model/products/", "model/specification/", "release/files/numbers/",
+    "core/", "counting/local/", "inputs/parameter_difference.py", "inputs/planner.py",
+    "inputs/public_files.py", "inputs/readers/forms/", "model/census/", "model/products/",
+    "model/specification/", "release/files/numbers/",
 )  # fmt: skip
 """What decides counts, noise, losses and what is released."""
 
@@ -49,7 +52,10 @@ def chosen(given: argparse.Namespace) -> list[Mutant]:
 
 
 def tests_of(mutant: Mutant, given: Sequence[str] | None) -> Sequence[str]:
-    """The files of tests that call the function, the cheapest first, or the given tests that are in them."""
+    """The files of tests that call the function, the cheapest first.
+
+    If tests are given, those of them that are in such files.
+    """
     known = test_files()
     if given is not None and not known:
         return given

@@ -1,4 +1,7 @@
-"""Tries of mutants: each in a process that forks from one which has loaded the libraries, but not the program."""
+"""Tries of mutants, each in a process of its own.
+
+It forks from one which has loaded the libraries, but not the program.
+"""
 
 from __future__ import annotations
 
@@ -25,9 +28,9 @@ from tools import PROJECT
 from tools.called import SOURCE
 
 LIBRARIES = (
-    "_pytest.assertion.rewrite", "cryptography.hazmat.primitives.ciphers", "flint", "hypothesis", "numba", "numpy",
-    "pandas", "polars", "pyarrow.compute", "pyarrow.csv", "pyarrow.parquet", "pydantic", "rich.console",
-    "typer.testing", "xdist.plugin",
+    "_pytest.assertion.rewrite", "cryptography.hazmat.primitives.ciphers", "flint", "hypothesis",
+    "numba", "numpy", "pandas", "polars", "pyarrow.compute", "pyarrow.csv", "pyarrow.parquet",
+    "pydantic", "rich.console", "typer.testing", "xdist.plugin",
 )  # fmt: skip
 SECONDS = 120
 """How long a test may take; a mutant with one that runs longer is dead."""
@@ -95,7 +98,10 @@ class _Killer:
 
 
 def tried(module: str, tree: ast.Module | None, tests: Sequence[str]) -> Verdict:
-    """Run the tests, up to the first that fails, on the program with this tree in place of the module's."""
+    """Run the tests, up to the first that fails.
+
+    They see the program with this tree in place of the module's.
+    """
     assert "safetab" not in sys.modules
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="mutant-") as name:

@@ -1,7 +1,8 @@
-"""`python -m tools.reproduction.group_sizes CENSUS`: how large the groups of a synthetic census are, for the explorer's page.
+"""The sizes of the groups of a synthetic census, for the explorer's page.
 
-CENSUS is what `safetab synthesize CENSUS --people 334735155 --us` writes. People of such a census do not exist, so their
-numbers may be public. Writes src/safetab/model/us/group_sizes.json; the same census gives the same bytes.
+Run it as `python -m tools.reproduction.group_sizes CENSUS`. CENSUS is what `safetab synthesize
+CENSUS --people 334735155 --us` writes. People of such a census do not exist, so their numbers may
+be public. Writes src/safetab/model/us/group_sizes.json; the same census gives the same bytes.
 """
 
 from __future__ import annotations
@@ -77,7 +78,10 @@ def sizes_of(level: LevelPlan, totals: ExactCounts) -> dict[str, object]:
 
 
 def of_kind(sizes: NDArray[np.int64], possible: int) -> dict[str, object]:
-    """Pairs of a size and a number of groups: small sizes each, large ones by twelfths of a power of ten."""
+    """Pairs of a size and a number of groups.
+
+    Small sizes have one each, large ones go by twelfths of a power of ten.
+    """
     bins = np.where(
         sizes <= EACH_SIZE_UP_TO, sizes, 1000 + np.floor(BINS_OF_A_DECADE * np.log10(sizes))
     )

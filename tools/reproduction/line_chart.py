@@ -1,4 +1,7 @@
-"""Charts of lines as SVG: a white page of their own, so that they read the same on light and dark screens."""
+"""Charts of lines as SVG.
+
+Each is a white page of its own, so that it reads the same on light and dark screens.
+"""
 
 from __future__ import annotations
 
@@ -41,11 +44,15 @@ class Chart:
 
     def svg(self) -> str:
         parts = [
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {_HEIGHT}" width="{_WIDTH}"'
-            f' height="{_HEIGHT}" role="img" font-family="system-ui, sans-serif" font-size="13" fill="{_INK}">',
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {_HEIGHT}"'
+            f' width="{_WIDTH}" height="{_HEIGHT}" role="img" font-family="system-ui,'
+            f' sans-serif" font-size="13" fill="{_INK}">',
             f"<title>{escape(self.title)}</title>",
             f'<rect width="{_WIDTH}" height="{_HEIGHT}" fill="#ffffff"/>',
-            f'<text x="{_LEFT}" y="26" font-size="16" font-weight="600">{escape(self.title)}</text>',
+            (
+                f'<text x="{_LEFT}" y="26" font-size="16"'
+                f' font-weight="600">{escape(self.title)}</text>'
+            ),
             *self._grid(),
             *(self._drawn(line) for line in self.lines),
             *self._legend(),
@@ -71,7 +78,8 @@ class Chart:
                 f'<line x1="{x:.1f}" y1="{_TOP}" x2="{x:.1f}" y2="{bottom}" stroke="{_GRID}"/>'
             )
             found.append(
-                f'<text x="{x:.1f}" y="{bottom + 18}" text-anchor="middle" fill="{_QUIET}">{escape(text)}</text>'
+                f'<text x="{x:.1f}" y="{bottom + 18}" text-anchor="middle"'
+                f' fill="{_QUIET}">{escape(text)}</text>'
             )
         for value, text in self.up.marks.items():
             y = self._y(value)
@@ -80,14 +88,17 @@ class Chart:
                 f'<line x1="{_LEFT}" y1="{y:.1f}" x2="{right}" y2="{y:.1f}" stroke="{strong}"/>'
             )
             found.append(
-                f'<text x="{_LEFT - 8}" y="{y + 4:.1f}" text-anchor="end" fill="{_QUIET}">{escape(text)}</text>'
+                f'<text x="{_LEFT - 8}" y="{y + 4:.1f}" text-anchor="end"'
+                f' fill="{_QUIET}">{escape(text)}</text>'
             )
         middle = (_TOP + bottom) / 2
         found.append(
-            f'<text x="{(_LEFT + right) / 2}" y="{_HEIGHT - 16}" text-anchor="middle">{escape(self.across.name)}</text>'
+            f'<text x="{(_LEFT + right) / 2}" y="{_HEIGHT - 16}"'
+            f' text-anchor="middle">{escape(self.across.name)}</text>'
         )
         found.append(
-            f'<text transform="translate(18 {middle}) rotate(-90)" text-anchor="middle">{escape(self.up.name)}</text>'
+            f'<text transform="translate(18 {middle}) rotate(-90)"'
+            f' text-anchor="middle">{escape(self.up.name)}</text>'
         )
         return found
 
@@ -95,7 +106,10 @@ class Chart:
         """As far as it lies inside."""
         inside = [(x, y) for x, y in line.points if self.up.first <= y <= self.up.last]
         points = " ".join(f"{self._x(x):.1f},{self._y(y):.1f}" for x, y in inside)
-        return f'<polyline points="{points}" fill="none" stroke="{line.colour}" stroke-width="2"{_dashed(line)}/>'
+        return (
+            f'<polyline points="{points}" fill="none" stroke="{line.colour}"'
+            f' stroke-width="2"{_dashed(line)}/>'
+        )
 
     def _legend(self) -> list[str]:
         left = _LEFT + self.legend[0] * (_WIDTH - _LEFT - _RIGHT)
@@ -103,13 +117,16 @@ class Chart:
         longest = max(len(line.name) for line in self.lines)
         size = f'width="{48 + 6.6 * longest:.0f}" height="{20 * len(self.lines) + 10}"'
         found = [
-            f'<rect x="{left - 8:.1f}" y="{top - 4:.1f}" {size} fill="#ffffff" fill-opacity="0.85"/>'
+            (
+                f'<rect x="{left - 8:.1f}" y="{top - 4:.1f}" {size} fill="#ffffff"'
+                ' fill-opacity="0.85"/>'
+            )
         ]
         for number, line in enumerate(self.lines):
             y = top + 10 + 20 * number
             found.append(
-                f'<line x1="{left:.1f}" y1="{y:.1f}" x2="{left + 26:.1f}" y2="{y:.1f}" stroke="{line.colour}"'
-                f' stroke-width="2"{_dashed(line)}/>'
+                f'<line x1="{left:.1f}" y1="{y:.1f}" x2="{left + 26:.1f}" y2="{y:.1f}"'
+                f' stroke="{line.colour}" stroke-width="2"{_dashed(line)}/>'
             )
             found.append(f'<text x="{left + 34:.1f}" y="{y + 4:.1f}">{escape(line.name)}</text>')
         return found

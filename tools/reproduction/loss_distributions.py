@@ -1,10 +1,11 @@
-"""What independent noisy counts cost a person together, as tightly as can be: by the distribution of the privacy loss.
+"""The cost to a person of independent noisy counts together, as tight as can be.
 
-The privacy loss of one count is ln(P[output | person there] / P[output | person not there]). Losses of independent
-counts add up, also if later ones are chosen after a look at earlier ones, and delta is the mean of 1 - exp(epsilon -
-loss) where the loss is above epsilon. Every term is positive and convolutions are sums of products, so chances far
-below the precision of a float keep their digits. Losses are rounded up to a grid: each kind of noise adds at most one
-step to an epsilon, which is an upper bound.
+It is found by the distribution of the privacy loss. The privacy loss of one count is ln(P[output |
+person there] / P[output | person not there]). Losses of independent counts add up, also if later
+ones are chosen after a look at earlier ones, and delta is the mean of 1 - exp(epsilon - loss) where
+the loss is above epsilon. Every term is positive and convolutions are sums of products, so chances
+far below the precision of a float keep their digits. Losses are rounded up to a grid: each kind of
+noise adds at most one step to an epsilon, which is an upper bound.
 """
 
 from __future__ import annotations

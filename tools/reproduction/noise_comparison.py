@@ -1,4 +1,7 @@
-"""Discrete Gaussian against geometric noise at equal margins of error: epsilon by delta, in several ways of adding up."""
+"""Discrete Gaussian against geometric noise at equal margins of error.
+
+Epsilon is compared by delta, in several ways of adding up.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,10 @@ FEWEST_DIGITS, MOST_DIGITS = 1.0, 40.0
 
 @dataclass(frozen=True)
 class Scope:
-    """What is compared: the costs of the same margins with both kinds of noise. Epsilons are functions of delta."""
+    """What is compared: the costs of the same margins with both kinds of noise.
+
+    Epsilons are functions of delta.
+    """
 
     name: str
     gaussian_rho: Fraction
@@ -83,7 +89,10 @@ def _saving(gaussian: Saving, geometric: Saving) -> Saving:
 
 
 def digits_where(saving: Saving, wanted: float) -> float | None:
-    """Delta, as -log10, below which the saving is less than wanted; None if it is never so much, or never so little."""
+    """Delta, as -log10, below which the saving is less than wanted.
+
+    None if it is never so much, or never so little.
+    """
     low, high = FEWEST_DIGITS, MOST_DIGITS
     if saving(low) < wanted or saving(high) > wanted:
         return None

@@ -1,1 +1,4 @@
-"""What the program is made of: locked packages, their wheels, licences and known faults, and its own two archives."""
+"""The parts of the program: locked packages and its own two archives.
+
+Packages have wheels, licences and known faults.
+"""

@@ -1,7 +1,8 @@
 """The wheel and the source archive, built twice from the last commit, and compared.
 
-The two builds lie in different folders, with different permissions for new files, and have the commit's time. Each
-writes the documentation into the package first. If a byte differs, nothing is left in build/dist.
+The two builds lie in different folders, with different permissions for new files, and have the
+commit's time. Each writes the documentation into the package first. If a byte differs, nothing is
+left in build/dist.
 """
 
 from __future__ import annotations
@@ -20,7 +21,10 @@ from tools import PROJECT
 
 DIST = PROJECT / "build" / "dist"
 PAGES = Path("src") / "safetab" / "documentation"
-_BUILD = "import sys; from flit_core import buildapi as b; b.build_wheel(sys.argv[1]); b.build_sdist(sys.argv[1])"
+_BUILD = (
+    "import sys; from flit_core import buildapi as b; b.build_wheel(sys.argv[1]);"
+    " b.build_sdist(sys.argv[1])"
+)
 
 
 def commit_time() -> str:

@@ -1,7 +1,7 @@
 """The documentation that the wheel carries, as HTML that needs nothing.
 
-The same Markdown pages as those of `make docs`, without its search and without results of the tutorial. Only locked
-packages of the program take part, and the same commit gives the same bytes.
+The same Markdown pages as those of `make docs`, without its search and without results of the
+tutorial. Only locked packages of the program take part, and the same commit gives the same bytes.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ from tools.docs.site.pages import command_page, navigation_of, places_of, schema
 MARKDOWN = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
 _STYLE = Path(__file__).with_name("documentation.css")
 _PAGE = """<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<html lang="en"><head><meta charset="utf-8">\
+<meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{title}</title><link rel="stylesheet" href="{top}style.css"></head><body>
 <header><a href="{top}index.html">safetab {version}</a></header>
 <main>
@@ -75,8 +76,10 @@ def _page(place: str, text: str, titles: dict[str, str]) -> str:
             if part.type == "link_open" and "://" not in path:
                 part.attrSet("href", re.sub(r"\.md(?=#|$)", ".html", path))
     return _PAGE.format(
-        title=escape(f"{titles[place]} - safetab"), top=top, version=importlib.import_module("safetab").__version__,
-        body=MARKDOWN.renderer.render(tokens, MARKDOWN.options, {}), navigation=_navigation(top, titles),
+        title=escape(f"{titles[place]} - safetab"), top=top,
+        version=importlib.import_module("safetab").__version__,
+        body=MARKDOWN.renderer.render(tokens, MARKDOWN.options, {}),
+        navigation=_navigation(top, titles),
     )  # fmt: skip
 
 

@@ -1,7 +1,7 @@
 """Known faults of the locked versions; without internet, with `OSV_ZIP=all.zip`.
 
-The open-source vulnerability database (OSV) is asked, or the copy of its Python part that OSV_ZIP names. Ends with 0 if
-no fault is known, 1 if one is, 3 if nothing could be asked.
+The open-source vulnerability database (OSV) is asked, or the copy of its Python part that OSV_ZIP
+names. Ends with 0 if no fault is known, 1 if one is, 3 if nothing could be asked.
 """
 
 from __future__ import annotations
@@ -68,7 +68,10 @@ def _affects(part: dict[str, Any], pin: Pin) -> bool:
 
 
 def _holds(events: list[dict[str, str]], pin: Pin) -> bool:
-    """Events rise: a fault begins at `introduced`, ends before `fixed`, or after `last_affected`."""
+    """Events rise.
+
+    A fault begins at `introduced`, ends before `fixed`, or after `last_affected`.
+    """
     version, is_affected = Version(pin.version), False
     for kind, at in _in_order(events):
         if kind == "introduced" and (at == "0" or version >= Version(at)):

@@ -1,8 +1,9 @@
 """Proof that the wheel of build/dist installs: with this Python, or `--all` that are here.
 
-The locked wheels are gathered in build/wheels. Then, without a package index, the wheel is installed into an empty
-virtual environment, checks its own noise, makes the demo, finds its documentation, and is uninstalled without leaving
-a file. Where the system can take the network away from a command (`unshare`), safetab runs without one.
+The locked wheels are gathered in build/wheels. Then, without a package index, the wheel is
+installed into an empty virtual environment, checks its own noise, makes the demo, finds its
+documentation, and is uninstalled without leaving a file. Where the system can take the network away
+from a command (`unshare`), safetab runs without one.
 """
 
 from __future__ import annotations
@@ -33,7 +34,10 @@ class StepError(Exception):
 
 
 def pythons() -> dict[str, Path]:
-    """One interpreter for each supported version that this machine has; the one that runs this is among them."""
+    """One interpreter for each supported version that this machine has.
+
+    The one that runs this is among them.
+    """
     found = {"{}.{}".format(*sys.version_info): Path(sys.executable)}
     for version in PYTHONS:
         on_path = shutil.which(f"python{version}")
@@ -48,7 +52,10 @@ def pythons() -> dict[str, Path]:
 
 
 class Environment:
-    """An empty virtual environment, and a folder beside it as the home and the place of its commands."""
+    """An empty virtual environment.
+
+    A folder beside it is the home and the place of its commands.
+    """
 
     def __init__(self, python: Path, folder: Path) -> None:
         self.bin, self.home = folder / "venv" / "bin", folder / "home"
@@ -89,7 +96,8 @@ def run(command: list[object], given: dict[str, str], folder: Path | None = None
     )
     if ended.returncode:
         raise StepError(
-            f"{' '.join(map(str, command))} ended with {ended.returncode}:\n{ended.stdout}{ended.stderr}"
+            f"{' '.join(map(str, command))} ended with {ended.returncode}:\n"
+            f"{ended.stdout}{ended.stderr}"
         )
     return ended.stdout
 
@@ -158,7 +166,10 @@ STEPS: tuple[Callable[[Environment], None], ...] = (
 
 
 def outcomes(python: Path, folder: Path) -> Iterator[tuple[str, StepError | None, float]]:
-    """Each step with what failed, if anything did, and its seconds. Nothing follows a step that failed."""
+    """Each step with what failed, if anything did, and its seconds.
+
+    Nothing follows a step that failed.
+    """
     environment = Environment(python, folder)
     for step in STEPS:
         begin, failed = time.monotonic(), None

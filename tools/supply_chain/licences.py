@@ -1,7 +1,8 @@
 """Licences of all locked packages, as SPDX expressions: the list, and the page that shows it.
 
-A package's own metadata is asked, if it is installed here or in a FOLDER (`pip install --target`). Where it has words
-and no expression, or isn't installed, the entry that is there stays, and a missing one is named.
+A package's own metadata is asked, if it is installed here or in a FOLDER (`pip install --target`).
+Where it has words and no expression, or isn't installed, the entry that is there stays, and a
+missing one is named.
 """
 
 from __future__ import annotations
@@ -76,12 +77,16 @@ def page() -> str:
 _OUTLINES = """
 ## Data in the program (`safetab/apps/website/outlines`)
 
-Maps have simplified outlines of U.S. states and counties, made by `python -m tools.supply_chain.outlines`. Source: """
+Maps have simplified outlines of U.S. states and counties, made by \
+`python -m tools.supply_chain.outlines`. Source: """
 _HEAD = """# Licences
 
-The program is under Apache-2.0. It contains no other package's code, and installs these packages, which keep their own
-licences. `python -m tools.supply_chain.bill` makes the list from the lock files and the packages' own metadata
-([supply chain](supply-chain.md)); a package is listed where it is first needed. Licences are SPDX expressions."""
+The program is under Apache-2.0. It contains no other package's code, and installs these packages, \
+which keep their own
+licences. `python -m tools.supply_chain.bill` makes the list from the lock files \
+and the packages' own metadata
+([supply chain](supply-chain.md)); a package is listed where it is first needed. \
+Licences are SPDX expressions."""
 
 
 def write_licences(folders: list[str]) -> None:
@@ -92,6 +97,7 @@ def write_licences(folders: list[str]) -> None:
     LIST.write_text(json.dumps(licences, indent=1) + "\n")
     if unknown := [name for name, licence in licences.items() if not licence]:
         sys.exit(
-            f"Find out the licences of these packages, and write them into {LIST.name}: {', '.join(unknown)}."
+            f"Find out the licences of these packages, and write them into {LIST.name}:"
+            f" {', '.join(unknown)}."
         )
     PAGE.write_text(page())

@@ -1,4 +1,7 @@
-"""The lock files, made from pyproject.toml; needs uv, which the project itself doesn't, and a package index."""
+"""The lock files, made from pyproject.toml.
+
+Needs uv, which the project itself doesn't, and a package index.
+"""
 
 from __future__ import annotations
 

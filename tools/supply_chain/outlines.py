@@ -1,7 +1,8 @@
 """Outlines of U.S. states and counties, which the program carries, made from FOLDER.
 
-FOLDER is the unpacked npm package us-atlas, which has the Census Bureau's cartographic boundaries as TopoJSON. Arcs are
-simplified before outlines are put together from them, so neighbours keep one common border.
+FOLDER is the unpacked npm package us-atlas, which has the Census Bureau's cartographic boundaries
+as TopoJSON. Arcs are simplified before outlines are put together from them, so neighbours keep one
+common border.
 """
 
 from __future__ import annotations
@@ -32,7 +33,10 @@ Ring = list[int]
 
 
 def decoded_arcs(topology: dict[str, Any]) -> list[Points]:
-    """The arcs in degrees. The file has whole steps, each point as its distance from the one before."""
+    """The arcs in degrees.
+
+    The file has whole steps, each point as its distance from the one before.
+    """
     transform = topology["transform"]
     return [
         np.cumsum(arc, axis=0) * transform["scale"] + transform["translate"]
@@ -41,7 +45,10 @@ def decoded_arcs(topology: dict[str, Any]) -> list[Points]:
 
 
 def simplified(arc: Points, tolerance: float) -> Points:
-    """The arc without points that lie within the tolerance of it (Douglas and Peucker). Its ends stay."""
+    """The arc without points that lie within the tolerance of it (Douglas and Peucker).
+
+    Its ends stay.
+    """
     flat = arc * [np.cos(np.radians(arc[:, 1].mean())), 1.0]
     kept = {0, len(arc) - 1}
     spans = [(0, len(arc) - 1)]
@@ -117,7 +124,8 @@ def main() -> None:
     text = json.dumps(content, separators=(",", ":"))
     OUTLINES.write_bytes(gzip.compress(text.encode(), mtime=0))
     print(
-        f"Wrote {OUTLINES.name}: {len(content['outlines']):,} outlines, {OUTLINES.stat().st_size / 1000:.0f} kB."
+        f"Wrote {OUTLINES.name}: {len(content['outlines']):,} outlines,"
+        f" {OUTLINES.stat().st_size / 1000:.0f} kB."
     )
 
 

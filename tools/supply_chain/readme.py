@@ -1,7 +1,8 @@
-"""The page of a package index, made from README.md: `python -m tools.supply_chain.readme` writes it into packaging.
+"""The page of a package index, made from README.md.
 
-A package index has neither the project's files nor its pictures, so links and pictures that need them are left out, and
-commands are those of an installed package. The pages themselves are in the wheel: `safetab docs`.
+`python -m tools.supply_chain.readme` writes it into packaging. A package index has neither the
+project's files nor its pictures, so links and pictures that need them are left out, and commands
+are those of an installed package. The pages themselves are in the wheel: `safetab docs`.
 """
 
 from __future__ import annotations
@@ -26,8 +27,8 @@ _REPLACED = {
     " `make test` runs the tests.": "",
     ".venv/bin/safetab ": "safetab ",
     "Four doors lead into the [documentation](docs/overview.md):": (
-        "The documentation is part of the package: `safetab docs` opens it in a browser, without a network. Four doors"
-        " lead into it:"
+        "The documentation is part of the package: `safetab docs` opens it in a browser,"
+        " without a network. Four doors lead into it:"
     ),
 }
 
@@ -38,7 +39,10 @@ def without_relative_links(text: str) -> str:
 
 
 def long_description() -> str:
-    """README.md without what a package index can't show. Raises ValueError if a phrase to replace isn't there."""
+    """README.md without what a package index can't show.
+
+    Raises ValueError if a phrase to replace isn't there.
+    """
     text = README.read_text(encoding="utf-8")
     for phrase, other in _REPLACED.items():
         if phrase not in text:

@@ -1,7 +1,8 @@
 """What is uploaded, in build/release: `python -m tools.supply_chain.release` puts it there.
 
 `make release` runs the checks and makes the archives first. This says what is left to do by hand,
-and uses no network. With `--ready` it only says what isn't ready, so that `make release` can refuse at its start.
+and uses no network. With `--ready` it only says what isn't ready, so that `make release` can refuse
+at its start.
 """
 
 from __future__ import annotations
@@ -25,11 +26,15 @@ _HEADING = re.compile(r"^## (.+)$", re.MULTILINE)
 _BY_HAND = """
 {folder} has all that is uploaded. What is left to do by hand:
 
-1. `python -m tools.supply_chain.faults`, which needs internet: no locked version may have a known fault.
+1. `python -m tools.supply_chain.faults`, which needs internet: \
+no locked version may have a known fault.
 2. Sign SHA256SUMS with the maintainers' key, and tag the commit: git tag -s v{version}
-3. Upload the wheel and the source archive to the package index, and release-notes.md to where releases are announced.
-4. Build the image of `Containerfile`, with the digest of its base image, and try it: docs/how-to/install.md#container
-5. Write the checksum of the source archive into packaging/conda/recipe.yaml where it is published: {checksum}
+3. Upload the wheel and the source archive to the package index, \
+and release-notes.md to where releases are announced.
+4. Build the image of `Containerfile`, with the digest of its base image, and try it: \
+docs/how-to/install.md#container
+5. Write the checksum of the source archive into packaging/conda/recipe.yaml \
+where it is published: {checksum}
 """
 
 
@@ -46,12 +51,21 @@ def version() -> str:
 
 
 def missing_addresses(urls: Mapping[str, str], read: Callable[[str], str]) -> Iterator[str]:
-    """A sentence for each place that doesn't say where the source is, or where to report a fault in private."""
+    """A sentence for each place that lacks the project's addresses.
+
+    They say where the source is, and where to report a fault in private.
+    """
     repository = urls.get("Repository")
     if repository is None:
-        yield "pyproject.toml: [project.urls] has no Repository. Publish the source, and write its address there."
+        yield (
+            "pyproject.toml: [project.urls] has no Repository. Publish the source,"
+            " and write its address there."
+        )
     if repository is None or repository not in read("SECURITY.md"):
-        yield "SECURITY.md: has no address for private reports. Write it, with the address of the repository."
+        yield (
+            "SECURITY.md: has no address for private reports. Write it,"
+            " with the address of the repository."
+        )
     for page in ("README.md", "docs/how-to/install.md"):
         if _UNPUBLISHED in read(page):
             yield f'{page}: says that safetab "{_UNPUBLISHED}". Write where it is.'
@@ -77,14 +91,22 @@ def faults(version: str, changelog: str, citation: str) -> Iterator[str]:
     if date is None or not found[f"{version} - {date}"]:
         yield f'CHANGELOG.md: has no "## {version} - DATE" with the changes. Write it.'
     if found.get("Unreleased"):
-        yield "CHANGELOG.md: changes are still under Unreleased. Move them to the version's heading."
+        yield (
+            "CHANGELOG.md: changes are still under Unreleased. Move them to the version's heading."
+        )
     for line in (f"version: {version}", f"date-released: {date}"):
         if line not in citation.splitlines():
             yield f"CITATION.cff: has no line {line!r}. Write it."
     if BILL.read_text() != bill():
-        yield "The bill of materials is older than the locks. Run `python -m tools.supply_chain.bill`."
+        yield (
+            "The bill of materials is older than the locks. Run `python -m"
+            " tools.supply_chain.bill`."
+        )
     if LONG_DESCRIPTION.read_text(encoding="utf-8") != long_description():
-        yield "packaging/long-description.md is older than README.md. Run `python -m tools.supply_chain.readme`."
+        yield (
+            "packaging/long-description.md is older than README.md."
+            " Run `python -m tools.supply_chain.readme`."
+        )
 
 
 def write_release(folder: Path, version: str, changelog: str) -> str:
@@ -122,7 +144,8 @@ def main(arguments: Sequence[str] = ()) -> int:
     ]
     if changed := uncommitted():
         found.append(
-            f"The archives are made from the last commit, and these files have changed since: {changed}"
+            "The archives are made from the last commit, and these files have changed since:"
+            f" {changed}"
         )
     for fault in found:
         print(fault, file=sys.stderr)

@@ -1,7 +1,7 @@
 """Proof that the source archive of build/dist is whole.
 
-It is unpacked, a wheel is built from it, which must have the bytes of the wheel beside it, every test of the archive
-must load, and the tests that are given run on what that wheel installs.
+It is unpacked, a wheel is built from it, which must have the bytes of the wheel beside it, every
+test of the archive must load, and the tests that are given run on what that wheel installs.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""That every locked package has a wheel for each Python and processor: `python -m tools.supply_chain.wheels`; needs uv.
+"""That every locked package has a wheel for each Python and processor.
 
-Nothing is downloaded or installed. PySpark is published as source alone and is left out.
+Run it as `python -m tools.supply_chain.wheels`; needs uv. Nothing is downloaded or installed.
+PySpark is published as source alone and is left out.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What `safetab spend` does: read, check, merge and write the accounts, change a limit."""
+"""The work of `safetab spend`: read, check, merge and write the accounts, change a limit."""
 
 from __future__ import annotations
 
@@ -25,7 +25,10 @@ _TEXTS = package_data("safetab.cli", "texts.toml")
 
 
 def change_limit(log: Path, dataset: str | None, amount: str | None, unit: str | None) -> None:
-    """Set the limit of a data set and print warnings. Raises InvalidInput if an option is missing."""
+    """Set the limit of a data set and print warnings.
+
+    Raises InvalidInput if an option is missing.
+    """
     show_findings(accounts_shown.change_limit(log, dataset, amount, unit))
 
 
@@ -56,7 +59,10 @@ def write_table(log: Path, dataset: str | None, table: Path) -> None:
 
 
 def show_check(log: Path, against: Sequence[Path]) -> None:
-    """Print every finding about a log and the heads in other files. Raises typer.Exit with 1 if there is an error."""
+    """Print every finding about a log and the heads in other files.
+
+    Raises typer.Exit with 1 if there is an error.
+    """
     findings = check_log(log, against)
     errors = sum(each.is_error for each in findings)
     show_findings(findings)
@@ -66,7 +72,8 @@ def show_check(log: Path, against: Sequence[Path]) -> None:
         content = read_log(log)
         runs = len({spend.run for spend in content.spends})
         note(
-            f"Nothing is wrong: {runs:,} run{'' if runs == 1 else 's'}, no line is damaged or in doubt."
+            f"Nothing is wrong: {runs:,} run{'' if runs == 1 else 's'},"
+            " no line is damaged or in doubt."
         )
         note(f"This is {content.chain.head}.")
     if errors:

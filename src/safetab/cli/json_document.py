@@ -15,7 +15,10 @@ _JSON_FORMAT = 1
 
 
 class Document:
-    """What a command answers, with its findings and its exit code. A long list is printed while it is made."""
+    """A command's answer, with its findings and its exit code.
+
+    A long list is printed while it is made.
+    """
 
     def __init__(self, command: str, output: TextIO) -> None:
         self._command = command
@@ -35,7 +38,10 @@ class Document:
         self._advice = self._advice or advice
 
     def add_list(self, key: str, items: Iterable[object]) -> None:
-        """Print a list item by item. If making one fails, the list ends before it and stays valid JSON."""
+        """Print a list item by item.
+
+        If making one fails, the list ends before it and stays valid JSON.
+        """
         self._output.write(f'{self._begun}\n  "{key}": [')
         self._begun = ","
         try:

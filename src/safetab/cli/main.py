@@ -24,10 +24,11 @@ app = App(
     pretty_exceptions_enable=False,  # they would show the values of variables
     help=(
         "Publish detailed census tables with a proved privacy guarantee.\n\n"
-        "PARAMETERS is a directory with census.toml, which describes a census (`safetab new` starts one), and its"
-        f" lists; DATA is a directory with the records. {examples.INPUTS}; see `safetab docs file-formats`.\n\n"
-        "Exit codes: 0 done; 1 an input is at fault; 2 wrong usage of the command; 3 the run failed; 130 Ctrl-C,"
-        " 143 SIGTERM, 129 SIGHUP. Once the output is published the code is 0, whatever happens afterwards."
+        "PARAMETERS is a directory with census.toml, which describes a census (`safetab new`"
+        f" starts one), and its lists; DATA is a directory with the records. {examples.INPUTS};"
+        " see `safetab docs file-formats`.\n\nExit codes: 0 done; 1 an input is at fault;"
+        " 2 wrong usage of the command; 3 the run failed; 130 Ctrl-C, 143 SIGTERM, 129 SIGHUP."
+        " Once the output is published the code is 0, whatever happens afterwards."
     ),
 )
 

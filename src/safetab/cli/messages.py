@@ -1,4 +1,4 @@
-"""What a command says on the terminal, and the exit code that it ends with."""
+"""Messages of a command on the terminal, and the exit code that it ends with."""
 
 from __future__ import annotations
 
@@ -45,7 +45,10 @@ class ExitCode(IntEnum):
 
 
 def terminal_width() -> int:
-    """The width of the terminal or of COLUMNS, at least 40; 80 if neither is known, as in a pipe."""
+    """The width of the terminal or of COLUMNS, at least 40.
+
+    80 if neither is known, as in a pipe.
+    """
     return max(shutil.get_terminal_size((80, 24)).columns, _LEAST_WIDTH)
 
 
@@ -108,8 +111,8 @@ def _write_error(text: str) -> None:
 def exits_with_code() -> Iterator[None]:
     """Turn the errors of a command into sentences on standard error and an exit code.
 
-    Raises typer.Exit with 1 if an input or a path is at fault, with 2 if an option is, with 3 if the
-    run failed, and with 0 in any case if the output had been published by then.
+    Raises typer.Exit with 1 if an input or a path is at fault, with 2 if an option is, with 3 if
+    the run failed, and with 0 in any case if the output had been published by then.
     """
     with until_published() as publication:
         try:
@@ -151,9 +154,10 @@ def _tell_failure(reason: str) -> None:
 
 @contextmanager
 def one_document(command: str, *, is_asked: bool) -> Iterator[None]:
-    """Print one JSON document on standard output if it is asked for, and text for people on standard error.
+    """Print one JSON document on standard output if it is asked for.
 
-    Signals end a command without a document; `wrong_use_documented` prints the one about wrong usage.
+    Then text for people goes to standard error. Signals end a command without a document;
+    `wrong_use_documented` prints the one about wrong usage.
     """
     if not is_asked:
         yield
@@ -180,7 +184,7 @@ def one_document(command: str, *, is_asked: bool) -> Iterator[None]:
 
 @contextmanager
 def wrong_use_documented(command: str, *, is_asked: bool) -> Iterator[None]:
-    """Print one JSON document, if it is asked for, about words that the command can't be run with."""
+    """Print one JSON document, if it is asked for, about wrong usage of the command."""
     try:
         yield
     except typer.Exit:
@@ -194,7 +198,7 @@ def wrong_use_documented(command: str, *, is_asked: bool) -> Iterator[None]:
 
 
 def _wrong_use(error: Any) -> Finding:
-    """What the command-line library says of wrong usage, as a finding."""
+    """The command-line library's words about wrong usage, as a finding."""
     parameter = getattr(error, "param", None)
     names = [] if parameter is None else [name for name in parameter.opts if name.startswith("--")]
     where = (
@@ -266,7 +270,10 @@ def _why_failed(error: Exception) -> str:
 def _failed(reason: str, publication: Publication) -> int:
     """Print why; 0 if the output had been published by then, else 3."""
     if publication.is_done:
-        reason = f"The output was written. What followed failed: {reason.removesuffix(failures.NOTHING_WRITTEN)}"
+        reason = (
+            "The output was written. What followed failed:"
+            f" {reason.removesuffix(failures.NOTHING_WRITTEN)}"
+        )
     _tell_failure(reason.rstrip())
     return ExitCode.DONE if publication.is_done else ExitCode.RUN_FAILED
 

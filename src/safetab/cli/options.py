@@ -35,7 +35,10 @@ def option(metavar: str, text: str) -> Any:
 
 
 def one_folder(argument: Path | None, given: dict[str, Any]) -> dict[str, Any]:
-    """The options with PARAMETERS, which may be an argument instead of --parameters. Raises BadParameter for both."""
+    """The options with PARAMETERS, which may be an argument instead of --parameters.
+
+    Raises BadParameter for both.
+    """
     if argument is None:
         return given
     if given["parameters"] is not None:
@@ -63,11 +66,14 @@ _Json = Annotated[
     bool, typer.Option("--json", help="Print one JSON document, for programs; text goes to stderr.")
 ]
 _HYPHEN = "\ue000"  # of Unicode's private area: no text contains it
-OF_US = "\N{THIN SPACE}"  # in the help of an option that only the U.S. census has: it gets a heading of its own
+# in the help of an option that only the U.S. census has: it gets a heading of its own
+OF_US = "\N{THIN SPACE}"
 _PlainFormatter: Any = typer.Context.formatter_class
 _PLAIN_WORDS = {
     "Value error, ": "",
-    "Input should be a valid integer, unable to parse string as an integer": "must be a whole number.",
+    (
+        "Input should be a valid integer, unable to parse string as an integer"
+    ): "must be a whole number.",
     "Input should be greater than or equal to": "must be at least",
     r"'.*' is not a valid integer\.": "must be a whole number.",
     r"\S+ is not in the range x>=(\d+)\.": r"must be at least \1",
@@ -78,7 +84,10 @@ _LEAST_LIKENESS = 0.7  # of an option that is suggested for an unknown one
 
 
 class _Formatter(_PlainFormatter):  # type: ignore[misc]
-    """Breaks lines of help between words, never after a hyphen; the U.S. census has a heading of its own."""
+    """Breaks lines of help between words, never after a hyphen.
+
+    The U.S. census has a heading of its own.
+    """
 
     def write_text(self, text: str) -> None:
         super().write_text(text.replace("-", _HYPHEN))
@@ -98,7 +107,10 @@ class _Formatter(_PlainFormatter):  # type: ignore[misc]
 
 
 class _PlainFlags:
-    """Help in which a flag has no value, since it takes none, and suggestions of similar options only."""
+    """Help in which a flag has no value, since it takes none.
+
+    Only similar options are suggested.
+    """
 
     context_class: Any = type("_Context", (typer.Context,), {"formatter_class": _Formatter})
 
@@ -123,7 +135,10 @@ class _PlainFlags:
 
     @contextmanager
     def _in_plain_words(self, ctx: Any) -> Iterator[None]:
-        """Replace the library's suggestions for an unknown option, which look at the hyphens too, and its jargon."""
+        """Replace the library's suggestions for an unknown option, and its jargon.
+
+        The library's suggestions look at the hyphens, too.
+        """
         try:
             yield
         except Exception as error:
@@ -148,6 +163,8 @@ class _PlainFlags:
 
 
 class _Command(_PlainFlags, TyperCommand):
+    """A command that refuses swapped folders, and reports wrong usage in its JSON document, too."""
+
     def make_context(self, info_name: Any, args: list[str], parent: Any = None, **more: Any) -> Any:
         """Read the words of the command."""
         with wrong_use_documented(_name_of(info_name, parent), is_asked="--json" in args):
@@ -162,6 +179,7 @@ class _Command(_PlainFlags, TyperCommand):
             return super().invoke(ctx)
 
     def _require_right_order(self, ctx: Any) -> None:
+        """Exit if PARAMETERS is no folder of a census; say how to type it if DATA came first."""
         # Early versions of typer hand over texts here and make paths of them later.
         given = (ctx.params.get(name) for name in ("parameters", "data", "together_with"))
         parameters, data, other = (
@@ -190,7 +208,10 @@ def _name_of(command: str | None, parent: Any) -> str:
 
 class _Group(_PlainFlags, TyperGroup):
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """List the commands under the headings of their tasks; hidden ones, earlier names, are not listed."""
+        """List the commands under the headings of their tasks.
+
+        Hidden ones, earlier names, are not listed.
+        """
         tasks: dict[str, list[tuple[str, str]]] = {}
         for name in self.list_commands(ctx):
             command = self.get_command(ctx, name)
@@ -207,7 +228,10 @@ class _Group(_PlainFlags, TyperGroup):
 
 
 class App(typer.Typer):
-    """A typer app in plain text, without boxes and colours; it lists each command's whole summary."""
+    """A typer app in plain text, without boxes and colours.
+
+    It lists each command's whole summary.
+    """
 
     def __init__(self, **settings: Any) -> None:
         # Loading what draws boxes and colours takes longer than all the rest of the help.

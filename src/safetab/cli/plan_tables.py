@@ -83,7 +83,10 @@ def show_joint_loss(joint: JointLoss) -> None:
 
 
 def show_settings(settings: Mapping[str, Mapping[str, object]]) -> None:
-    """Print what a run takes from the environment, if anything, beside the defaults of the other settings."""
+    """Print what a run takes from the environment, if anything.
+
+    The defaults of the other settings stand beside it.
+    """
     if all(setting["from"] == "default" for setting in settings.values()):
         return
     table = text_table("", "value", "from")
@@ -96,23 +99,24 @@ def show_settings(settings: Mapping[str, Mapping[str, object]]) -> None:
 
 
 def _title(plan: RunPlan) -> str:
-    """What kind of run it is, in one sentence."""
+    """The kind of run, in one sentence."""
     config = plan.config
     noise = NOISES[config.privacy_definition.mechanism].words
     groups = {level.level: level.measured_groups for level in plan.levels}
     return (
-        f"Plan of a run of {config.product.name}: {sum(groups.values()):,} population groups at {len(groups)} levels,"
-        f" {config.privacy_definition.full_name}, {noise} noise. A population group is one {config.census.words.group}"
-        " in one area. This plan was made without opening a record."
+        f"Plan of a run of {config.product.name}: {sum(groups.values()):,} population groups at"
+        f" {len(groups)} levels, {config.privacy_definition.full_name}, {noise} noise."
+        f" A population group is one {config.census.words.group} in one area."
+        " This plan was made without opening a record."
     )
 
 
 def noise_table(
     config: RunConfig, designs: Iterable[LevelDesign], *confidences: Fraction
 ) -> TextTable:
-    """Budgets, margins at these confidences, and noise, in one column for all levels that agree.
+    """Budgets, margins at these confidences, and noise.
 
-    A line without a number is left out.
+    They share one column for all levels that agree. A line without a number is left out.
     """
     alike: dict[tuple[tuple[str, str], ...], list[PopulationGroupLevel]] = {}
     for design in designs:
@@ -126,7 +130,10 @@ def noise_table(
 
 
 def _lines(design: LevelDesign, confidences: Sequence[Fraction]) -> Iterator[tuple[str, str]]:
-    """The labels and texts of a level; - for none. All levels of a table family have the same labels."""
+    """The labels and texts of a level; - for none.
+
+    All levels of a table family have the same labels.
+    """
     least = dict(zip(design.family.finer, design.thresholds.totals, strict=False))
     otherwise = "every group" if design.product.selector is Selector.NONE else NONE
 
@@ -179,7 +186,10 @@ _NO_BREAK = "\N{NO-BREAK SPACE}"
 
 
 def _groups_table(config: RunConfig, levels: Sequence[LevelPlan]) -> TextTable:
-    """For each level: areas and groups, and how many groups and rows would be published if all groups were empty."""
+    """For each level: areas and groups, and what would be published if all groups were empty.
+
+    The latter are numbers of groups and of rows.
+    """
     # Only noise leaves the number of rows in doubt.
     places = 2 if config.product.selector is Selector.NOISY_STAGE_1 else 0
     outputs = [output_if_all_groups_are_empty(level) for level in levels]
@@ -231,7 +241,10 @@ def _counts(words: Words, levels: Sequence[LevelPlan]) -> dict[str, list[int]]:
 
 
 def loss_table(made: RunPlan | Tuning) -> TextTable:
-    """The loss of each pass and of anybody; under zCDP, a loss to compare with is in the last row."""
+    """The loss of each pass and of anybody.
+
+    Under zCDP, a loss to compare with is in the last row.
+    """
     config, product, definition = made.config, made.config.product, made.config.privacy_definition
     losses = {
         each.title: made.loss_of(each) for each in config.passes if len(config.census.passes) > 1
@@ -264,7 +277,10 @@ def _notes(plan: RunPlan) -> list[str]:
     )
     added, changed = guarantee.neighbours_in_words(product)
     notes = [
-        f"T: {words.below}, a group that gets only a total is published only if its noisy total is above T."
+        (
+            f"T: {words.below}, a group that gets only a total is published only if its noisy"
+            " total is above T."
+        )
     ]
     notes = (
         notes
@@ -289,7 +305,10 @@ def _notes(plan: RunPlan) -> list[str]:
 
 
 def _about_guarantee(plan: RunPlan) -> list[str]:
-    """What is protected, who reaches the stability and what is taken to be public, of a specification."""
+    """The guarantee of a specification: what is protected, and what is taken to be public.
+
+    It also says who reaches the stability.
+    """
     if not guarantee.is_specified(plan.config.census):
         return []
     files = [

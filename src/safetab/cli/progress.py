@@ -1,4 +1,7 @@
-"""Progress on standard error: a bar with the time left on a terminal, plain lines in a log."""
+"""Progress on standard error.
+
+A terminal shows a bar with the time left, a log plain lines.
+"""
 
 from __future__ import annotations
 
@@ -160,7 +163,10 @@ class _PartsColumn(bars.ProgressColumn):
 
 
 def progress_bars(console: Console) -> bars.Progress:
-    """Bars that show the step, its parts and the time left; a narrow terminal breaks long names."""
+    """Bars that show the step, its parts and the time left.
+
+    A narrow terminal breaks long names.
+    """
     is_wide = console.width >= _WIDE
     name = Column(min_width=_LONGEST_WORD, overflow="fold")
     numbers = (

@@ -1,4 +1,7 @@
-"""The settings of a place: options that commands take from environment variables, and what they say about them."""
+"""The settings of a place: options that commands take from environment variables.
+
+Also what commands say about them.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,10 @@ def flag_of(name: str) -> str:
 
 
 def settings_in_force() -> dict[str, dict[str, object]]:
-    """Each setting that a run would have here: its value, and the variable that it comes from or `default`."""
+    """Each setting that a run would have here, with its value and its source.
+
+    The source is an environment variable or `default`.
+    """
     found = dict[str, dict[str, object]]()
     for name, variable in SETTINGS.items():
         given = os.environ.get(variable)
@@ -34,9 +40,10 @@ def settings_in_force() -> dict[str, dict[str, object]]:
 
 
 def apply_settings(context: Any) -> None:
-    """Say which options of a command come from the environment, and warn of variables that name no setting.
+    """Say which options of a command come from the environment.
 
-    The environment makes no run on synthetic people keep accounts: its numbers cost nobody anything.
+    Warns of variables that name no setting. The environment makes no run on synthetic people keep
+    accounts: its numbers cost nobody anything.
     """
     if "parameters" in context.params:
         _warn_of_unknown_settings()
@@ -77,7 +84,10 @@ def _taken(context: Any) -> list[str]:
 
 
 def _accounts_left_out(given: Mapping[str, Any], taken: list[str]) -> list[str]:
-    """The accounts of the environment, if the people are synthetic and the command line asks for none."""
+    """The accounts of the environment, for synthetic people.
+
+    Empty if the people are real, or if the command line asks for accounts.
+    """
     accounts = [name for name in _ACCOUNTS if given.get(name) is not None]
     is_asked = not {*accounts} <= {*taken}
     if not accounts or is_asked or given.get("persons") is not None:

@@ -1,4 +1,4 @@
-"""What `safetab show` answers: the numbers of an area, or of one group in it."""
+"""The answers of `safetab show`: the numbers of an area, or of one group in it."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ _Found = Answers | GroupTable | Estimate | Absence
 class Question:
     """The arguments of `safetab show`.
 
-    `areas` holds names with their levels, if these are given, `part` the options that ask for a part of a table, and
-    `where` those of --where, as they were typed.
+    `areas` holds names with their levels, if these are given, `part` the options that ask for a
+    part of a table, and `where` those of --where, as they were typed.
     """
 
     areas: tuple[tuple[str, str | None], ...]
@@ -49,7 +49,10 @@ class Question:
 
     @property
     def asks_for_a_table(self) -> bool:
-        """Whether a table or a part of one is asked for. The total of a family belongs to its table."""
+        """Whether a table or a part of one is asked for.
+
+        The total of a family belongs to its table.
+        """
         return self.is_table or bool(self.part or self.where) or self.family is not None
 
 
@@ -60,13 +63,16 @@ def answer_to(path: Path, question: Question) -> str:
     """
     release = open_release(path)
     found = _answer_in_order(release, question, _checked(question, release))
-    return f"{release.output_status.line}\n\n{_largest(found) if isinstance(found, Answers) else found}"
+    return (
+        f"{release.output_status.line}\n\n"
+        f"{_largest(found) if isinstance(found, Answers) else found}"
+    )
 
 
 def answer_as_json(path: Path, question: Question) -> JsonObject:
-    """The release's status, then the answer, as JSON values: a list has all its numbers, greatest first.
+    """The release's status, then the answer, as JSON values.
 
-    Raises InvalidInput like `answer_to`.
+    A list has all its numbers, greatest first. Raises InvalidInput like `answer_to`.
     """
     release = open_release(path)
     found = _answer_in_order(release, question, _checked(question, release))
@@ -198,7 +204,10 @@ def _answer(release: Release, question: Question, part: Mapping[str, object]) ->
 
 
 def _largest(answers: Answers) -> str:
-    """The largest numbers, headed by how many there are; with the level where groups have the same name."""
+    """The largest numbers, headed by how many there are.
+
+    The level is shown where groups have the same name.
+    """
     largest, times = answers.largest(_LARGEST), Counter(one.what for one in answers.numbers)
     heading, *lines = str(largest).splitlines()
     if len(answers.numbers) > _LARGEST:
@@ -253,7 +262,7 @@ def _checked(question: Question, release: Release) -> Mapping[str, object]:
 def _where(
     given: tuple[str, ...], attributes: Collection[str], findings: FindingsOf
 ) -> dict[str, str]:
-    """What each --where asks of an attribute, by its name."""
+    """The category that each --where asks of an attribute, by the attribute's name."""
     singular = {each.removesuffix("s"): each for each in attributes}
     asked = dict[str, str]()
     for text in given:

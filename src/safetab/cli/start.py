@@ -1,4 +1,7 @@
-"""The entry point of the `safetab` command. It checks memory limits before anything large is loaded."""
+"""The entry point of the `safetab` command.
+
+It checks memory limits before anything large is loaded.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,10 @@ def main() -> None:
 
 
 def _keep_to_limits() -> None:
-    """Exit with code 3 if the process has too little memory for the command; help always works."""
+    """Exit with code 3 if the process has too little memory for the command.
+
+    Help always works.
+    """
     command = sys.argv[1] if len(sys.argv) > 1 else "--help"
     space = start_up.address_space_limit()
     if not command.startswith("-") and not {"-h", "--help"} & {*sys.argv}:

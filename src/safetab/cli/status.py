@@ -1,4 +1,4 @@
-"""What `safetab status` shows: a reason for every missing number; CSV for programs."""
+"""The answer of `safetab status`: a reason for every missing number; CSV for programs."""
 
 from __future__ import annotations
 
@@ -111,7 +111,10 @@ def write_statuses(batches: Iterable[pa.RecordBatch], census: Census, path: Path
 
 
 def _csv(batch: pa.RecordBatch, census: Census, *, is_first: bool) -> bytes:
-    """The rows as CSV, the first batch with a header; ids keep their zeros, and no cell can be read as a formula."""
+    """The rows as CSV, the first batch with a header.
+
+    Ids keep their zeros, and no cell can be read as a formula.
+    """
     options = pa.csv.WriteOptions(include_header=is_first, quoting_style="needed")
     sink = pa.BufferOutputStream()
     pa.csv.write_csv(safe_texts(with_ids(pa.Table.from_batches([batch]), census)), sink, options)
@@ -130,7 +133,8 @@ def show_statuses(release: ReleaseFolder, wanted: Slice) -> None:
     else:
         _show_counts(release.universe, batches, status_width)
     say(
-        f"{'Suppressed: nobody, or few people. ' if if_absent == SUPPRESSED else ''}Absent is not zero."
+        f"{'Suppressed: nobody, or few people. ' if if_absent == SUPPRESSED else ''}Absent is not"
+        " zero."
     )
 
 

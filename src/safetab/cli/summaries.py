@@ -1,4 +1,4 @@
-"""What commands say at the end about the output that they wrote."""
+"""Closing messages of commands about the output that they wrote."""
 
 from __future__ import annotations
 
@@ -46,7 +46,10 @@ def answer_run(summary: RunSummary, out: Path) -> None:
 
 
 def show_run(summary: RunSummary, out: Path, *, is_quiet: bool = False) -> None:
-    """Print what a run wrote, what it cost and whether it may be released; if it is to be quiet, in three lines."""
+    """Print what a run wrote, what it cost and whether it may be released.
+
+    If it is to be quiet, in three lines.
+    """
     config = summary.plan.config
     definition = config.privacy_definition
     loss = reported_loss(definition, summary.plan.loss)
@@ -57,12 +60,13 @@ def show_run(summary: RunSummary, out: Path, *, is_quiet: bool = False) -> None:
         )
         numbers = [rows for name, rows in summary.rows.items() if name.startswith(_NUMBERS)]
         say(
-            f"  release: {sum(numbers):,} rows of numbers in {len(numbers)} files, and the universe they come from"
+            f"  release: {sum(numbers):,} rows of numbers in {len(numbers)} files,"
+            " and the universe they come from"
         )
         say(f"  {REPORT_FILE}: what was released, how precise it is and what it cost, for people")
     say(
-        f"Privacy loss per {config.product.record.protected}:"
-        f" {definition.budget_symbol} {loss_text(loss.unbounded)} (bounded {loss_text(loss.bounded)})."
+        f"Privacy loss per {config.product.record.protected}: {definition.budget_symbol}"
+        f" {loss_text(loss.unbounded)} (bounded {loss_text(loss.bounded)})."
     )
     for words in () if is_quiet else reference_words(config.product, definition):
         say(words)
@@ -132,7 +136,8 @@ def show_accuracy(summary: AccuracySummary, out: Path) -> None:
         say(f"The {summary.nouns} are synthetic, so anyone may look at it; it is not a release.")
     else:
         say(
-            f"It contains true counts of real {summary.nouns}. Nothing in {out} may ever be released."
+            f"It contains true counts of real {summary.nouns}. Nothing in {out} may ever be"
+            " released."
         )
 
 

@@ -33,14 +33,20 @@ def show_text(text: str, console: Console, style: str | None = None) -> None:
 
 
 def show_table(title: str, table: TextTable, console: Console, keys: int = 1) -> None:
-    """Print a title and the table; a table too wide is split, each part with the key columns, the first ones."""
+    """Print a title and the table.
+
+    A table too wide is split, each part with the key columns, the first ones.
+    """
     show_text(title, console, "bold")
     for part in tables_that_fit(table, console, keys):
         console.print(part)
 
 
 def tables_that_fit(table: TextTable, console: Console, keys: int = 1) -> Iterator[TextTable]:
-    """The table, or parts of it with the key columns and as many others as the console has room for."""
+    """The table, or parts of it if it is too wide for the console.
+
+    Each part has the key columns and as many others as there is room for.
+    """
     if _width(table, console) <= console.width:
         yield table
         return

@@ -1,1 +1,4 @@
-"""Texts made from declarations in the program: JSON Schemas, the page about specifications, and a quoted contract."""
+"""Texts made from declarations in the program.
+
+They are JSON Schemas, the page about specifications, and a quoted contract.
+"""

@@ -465,7 +465,10 @@ EVEN_IF_IT_FAILS = {
     "audit": {key.removesuffix(OPTIONAL) for key in AUDIT} | {"checks"},
     "status": {"groups"},
 }
-"""Keys that a document can have although the command failed: failed checks, and rows before a damaged place."""
+"""Keys that a document can have although the command failed.
+
+They hold failed checks, and rows before a damaged place.
+"""
 
 
 def json_schemas() -> dict[str, Schema]:

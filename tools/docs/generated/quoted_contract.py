@@ -8,7 +8,10 @@ from tools import PROJECT
 
 PAGE = PROJECT / "CONTRIBUTING.md"
 GATE = PROJECT / "src" / "safetab" / "core" / "mechanisms" / "noisy_count.py"
-BEGIN = "<!-- Begin of what `python -m tools.docs.generated` quotes from core/mechanisms/noisy_count.py -->\n"
+BEGIN = (
+    "<!-- Begin of what `python -m tools.docs.generated` quotes from"
+    " core/mechanisms/noisy_count.py -->\n"
+)
 END = "<!-- End of the quotation -->\n"
 
 

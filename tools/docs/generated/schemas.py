@@ -94,7 +94,10 @@ def schema_of(kind: Kind) -> Schema:  # noqa: C901, PLR0911 - one case for each 
 
 
 def config_schema() -> Schema:
-    """The schema of config.json, for either product. Unknown keys are warnings, so the schema allows them."""
+    """The schema of config.json, for either product.
+
+    Unknown keys are warnings, so the schema allows them.
+    """
     schema = {"title": "config.json: the parameters of SafeTab-P or SafeTab-H", "type": "object"}
     return {"$schema": DRAFT, **schema, "anyOf": [_config_of(product) for product in PRODUCTS]}
 

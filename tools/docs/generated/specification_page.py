@@ -122,7 +122,7 @@ regions, and by sex where there are enough of them.
 {EXAMPLE}```
 
 ## Mistakes, and your editor
-"""  # noqa: E501 - rows of a table
+"""
 _HEAD = """
 `safetab validate` reports all mistakes of a specification at once, each with the path of its key: `areas.levels[2].id`
 is the key `id` of the second entry of `levels` in `[areas]`. An unknown key is an error that names the nearest known

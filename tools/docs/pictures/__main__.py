@@ -1,4 +1,7 @@
-"""Makes the demos and takes their pictures, for docs/pictures; NAME .. takes only these, of demos that are there."""
+"""Makes the demos and takes their pictures, for docs/pictures.
+
+NAME .. takes only these, of demos that are there.
+"""
 
 from __future__ import annotations
 

@@ -22,9 +22,10 @@ class Picture:
 
 @dataclass(frozen=True, slots=True)
 class Terminal:
-    """Commands and all that they print, in a folder where `demo` and `nz` are; `before` is done unseen.
+    """Commands and all that they print, in a folder where `demo` and `nz` are.
 
-    `--quiet` leaves out progress, which would say how fast this machine is. `exit_code` is that of the last command.
+    `before` is done unseen. `--quiet` leaves out progress, which would say how fast this machine
+    is. `exit_code` is that of the last command.
     """
 
     name: str
@@ -67,13 +68,17 @@ file = "altered/release/numbers/geography_level=COUNTY/detailed-sex-by-age.parqu
 table = pq.read_table(file, partitioning=None)
 rows = table.to_pylist()
 for row in rows:
-    if [row[name] for name in ("region_id", "iteration_name", "table_id")] == ["44007", "Dominican", "T01001"]:
+    if [row[name] for name in ("region_id", "iteration_name", "table_id")] == \
+["44007", "Dominican", "T01001"]:
         row["count"] += 900
         row["unclamped_count"] += 900
 pq.write_table(pa.Table.from_pylist(rows, table.schema), file, store_schema=False)
 '"""
 SUMS_AGAIN = "cd altered/release && sha256sum $(cut -c 67- SHA256SUMS) > new && mv new SHA256SUMS"
-SYNTHESIZE = "safetab synthesize cef --us --people 20000 --states 2 --counties 6 --tracts 12 --iterations 300 --format cef"
+SYNTHESIZE = (
+    "safetab synthesize cef --us --people 20000 --states 2 --counties 6 --tracts 12"
+    " --iterations 300 --format cef"
+)
 
 TERMINALS = (
     Terminal("selftest", ("safetab audit --selftest",)),

@@ -1,4 +1,7 @@
-"""What a terminal shows, as a page: real commands in a pseudo-terminal, with the colours that they print."""
+"""A terminal's display as a page.
+
+Real commands run in a pseudo-terminal, with the colours that they print.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,8 @@ body {{ margin: 0; }}
 svg {{ position: absolute; }}
 pre {{ margin: 0; padding: 12px 12px 0; font: 12.6px/1.35 "DejaVu Sans Mono", monospace; }}
 </style>
-<svg width="0" height="0"><filter id="shades" color-interpolation-filters="sRGB"><feComponentTransfer>
+<svg width="0" height="0"><filter id="shades" color-interpolation-filters="sRGB">\
+<feComponentTransfer>
 <feFuncR type="discrete" tableValues="0 .25 .5 .75 1"/>
 <feFuncG type="discrete" tableValues="0 .25 .5 .75 1"/>
 <feFuncB type="discrete" tableValues="0 .25 .5 .75 1"/>

@@ -1,4 +1,7 @@
-"""Checks of the site: every internal link has a target, and no page fetches anything from another host."""
+"""Checks of the site.
+
+Every internal link has a target, and no page fetches anything from another host.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""A page of commands as a reader would follow it: its files are saved, its commands run, and results put below."""
+"""A page of commands as a reader would follow it.
+
+Its files are saved, its commands run, and results put below.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,10 @@ _LONGEST_MINUTES = 5
 
 
 def with_results(text: str) -> str:
-    """The page with what each command printed. Raises ValueError if a command fails or a file has no name."""
+    """The page with what each command printed.
+
+    Raises ValueError if a command fails or a file has no name.
+    """
     parts, end = list[str](), 0
     with tempfile.TemporaryDirectory() as name:
         for block in _BLOCK.finditer(text):
@@ -39,8 +45,8 @@ def _run(command: str, folder: Path) -> str:
         raise ValueError(f"{command}: only safetab is run.")
     ended = subprocess.run(  # noqa: S603 - commands of our own page
         [sys.executable, "-m", program, *arguments],
-        cwd=folder, env=os.environ | {"COLUMNS": _WIDTH}, text=True, encoding="utf-8", capture_output=True,
-        timeout=60 * _LONGEST_MINUTES, check=False,
+        cwd=folder, env=os.environ | {"COLUMNS": _WIDTH}, text=True, encoding="utf-8",
+        capture_output=True, timeout=60 * _LONGEST_MINUTES, check=False,
     )  # fmt: skip
     if ended.returncode:
         raise ValueError(f"{command} ended with {ended.returncode}: {ended.stderr}")
@@ -48,7 +54,10 @@ def _run(command: str, folder: Path) -> str:
 
 
 def _save(before: str, content: str, folder: Path) -> None:
-    """Save a file that the text before it names, or change the lines of one that begin with the same keys."""
+    """Save a file that the text before it names.
+
+    Or change the lines of one that begin with the same keys.
+    """
     named = _FILE.search(before)
     if named is None:
         raise ValueError(f"no file is named before {content[:40]!r}.")

@@ -73,8 +73,8 @@ CHANGELOG
 ```
 """
 HOW_TO_ORDER = (
-    "install", "read-a-release", "sums-without-surprises", "run-a-census", "sign-and-verify", "households",
-    "choose-parameters",
+    "install", "read-a-release", "sums-without-surprises", "run-a-census", "sign-and-verify",
+    "households", "choose-parameters",
     "tune-on-the-terminal", "compare", "repeated-runs", "cluster", "from-the-bureaus-program",
 )  # fmt: skip
 _LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)#\s]*)(#[^)\s]*)?\)")
@@ -147,7 +147,10 @@ def with_links(page: Path, project: Path, place_of: dict[Path, str]) -> tuple[st
 
 
 def navigation_of(places: Iterable[str]) -> str:
-    """The navigation: how-tos and tutorials by their folder, pages without a fixed position below the reference."""
+    """The navigation: how-tos and tutorials by their folder.
+
+    Pages without a fixed position stand below the reference.
+    """
     pages = [
         place.removesuffix(".md")
         for place in sorted(places)

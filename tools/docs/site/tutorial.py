@@ -1,4 +1,7 @@
-"""The tutorial as a page: run on the demo's census, with the same noise each time, and with all results."""
+"""The tutorial as a page, with all results.
+
+It runs on the demo's census, with the same noise each time.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +15,8 @@ from safetab.apps.synthetic.demo_census import write_demo_census
 from tools.docs.site.notebook import Cell, run_notebook
 
 _WHERE_IT_IS = (
-    "*This page is the notebook `docs/tutorial/using-a-release.ipynb`, run from beginning to end when the site was"
-    " made.*"
+    "*This page is the notebook `docs/tutorial/using-a-release.ipynb`,"
+    " run from beginning to end when the site was made.*"
 )
 
 
@@ -44,7 +47,10 @@ def _parts(cell: Cell) -> list[str]:
 
 
 def _shown(result: Any) -> str:
-    """A result as a notebook shows it: a chart as a picture, a table as a table, anything else as text."""
+    """A result as a notebook shows it.
+
+    A chart is a picture, a table is a table, and anything else is text.
+    """
     if hasattr(result, "to_dict") and hasattr(result, "save"):
         return _html(_picture(result))
     if hasattr(result, "_repr_html_"):

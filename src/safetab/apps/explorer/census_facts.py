@@ -1,4 +1,7 @@
-"""What the explorer's page knows of its census: passes, answers, and words for its scripts and sentences."""
+"""The facts of a census for the explorer's page.
+
+They are its passes and answers, and words for the page's scripts and sentences.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +50,7 @@ def census_facts(config: RunConfig) -> JsonObject:
 
 
 def threshold_unit(config: RunConfig) -> str:
-    """What thresholds count: records, or what published totals count."""
+    """The things that thresholds count: records, or what published totals count."""
     if config.product.selector is not Selector.PUBLISHED_TOTALS:
         return config.product.record.counted
     if config.specification is None:
@@ -58,7 +61,7 @@ def threshold_unit(config: RunConfig) -> str:
 def counts_in_words(
     level: PopulationGroupLevel, config: RunConfig, family: TableFamily, entities: int
 ) -> str:
-    """What a level counts, within a sentence: such as "county counts of detailed groups".
+    """The counts of a level, within a sentence: such as "county counts of detailed groups".
 
     The names of a specification are quoted, since they may be any words.
     """
@@ -99,7 +102,10 @@ def fixed_choices(spec: Specification) -> JsonObject:
 
 
 def _title(one: Pass) -> str:
-    """The title of a pass; that of the only one of a specification without passes would be that of the census."""
+    """The title of a pass, or "All areas" for the only one of a specification without passes.
+
+    Its own title would be that of the census.
+    """
     return "All areas" if one.name == WHOLE_TERRITORY else one.title
 
 

@@ -1,7 +1,7 @@
-"""The explorer from public files: what `safetab explore` does, and the facts that its page needs.
+"""The explorer from public files: the work of `safetab explore`.
 
-The page is one HTML file that needs no installation, no server and no network. Its simulation draws
-group sizes of a made-up census.
+The facts that its page needs are here too. The page is one HTML file that needs no installation, no
+server and no network. Its simulation draws group sizes of a made-up census.
 """
 
 from __future__ import annotations
@@ -84,14 +84,20 @@ def page_facts(
 
 
 def specified_page_facts(tuning: Tuning) -> JsonObject:
-    """All facts of the page of a specification: its own choices and lists, and no sizes of groups."""
+    """All facts of the page of a specification.
+
+    They have its own choices and lists, and no sizes of groups.
+    """
     config = tuning.config
     spec = config.specification
     assert spec is not None
     as_they_lie = {"the specification": privacy_text(spec.privacy)}
     return {
         "version": VERSION,
-        "source": f"Numbers of areas and {config.census.words.groups} are from the files of the specification.",
+        "source": (
+            f"Numbers of areas and {config.census.words.groups} are from the files of the"
+            " specification."
+        ),
         "first_product": 0,
         "people_shown": [],
         "sizes": None,
@@ -104,7 +110,10 @@ def specified_page_facts(tuning: Tuning) -> JsonObject:
 
 
 def level_key(level: PopulationGroupLevel, family: TableFamily | None = None) -> str:
-    """The page's key of a level: such as "COUNTY,2", or with a third part, the family, if a product has several."""
+    """The page's key of a level, such as "COUNTY,2".
+
+    It has a third part, the family, if a product has several.
+    """
     key = f"{level.geography.label},{level.iterations.number}"
     return key if family is None else f"{key},{family.name}"
 
@@ -153,7 +162,7 @@ def _title(config: RunConfig) -> str:
 
 
 def _family(product: Product, family: TableFamily) -> JsonObject:
-    """How a table family is called, and its tables from coarse to fine."""
+    """A table family's name, and its tables from coarse to fine."""
     keys = as_shipped(product).family_keys.get(family.name)
     shapes = (
         family.shapes
@@ -179,13 +188,19 @@ def _family(product: Product, family: TableFamily) -> JsonObject:
 
 
 def _kind(kind: LineKind) -> JsonObject:
-    """A kind of number: `draws` noisy cells are added up for it, and a group has `parts` such numbers."""
+    """A kind of number, for which `draws` noisy cells are added up.
+
+    A group has `parts` such numbers.
+    """
     words = kind.short if kind.parts == 1 else f"one {kind.short}"
     return {"name": kind.name, "words": words, "draws": kind.draws, "parts": kind.parts}
 
 
 def _reference(product: Product) -> JsonObject | None:
-    """The losses of the release to compare with, if there is one, as texts that are exact or rounded up."""
+    """The losses of the release to compare with, if there is one.
+
+    They are texts that are exact or rounded up.
+    """
     reference = product.reference
     if reference is None:
         return None
@@ -202,7 +217,7 @@ def _reference(product: Product) -> JsonObject | None:
 
 
 def _level(tuned: TunedLevel) -> JsonObject:
-    """What is true of a level under any configuration of its product."""
+    """The facts of a level that hold under any configuration of its product."""
     sizes, level, product, family = (
         tuned.facts,
         tuned.facts.level,
@@ -236,7 +251,10 @@ def _level(tuned: TunedLevel) -> JsonObject:
 
 
 def group_sizes(facts: Facts) -> JsonObject:
-    """The sizes of groups that are not empty, by level, scaled to the possible groups of the level."""
+    """The sizes of groups that are not empty, by level.
+
+    They are scaled to the possible groups of the level.
+    """
     counted = facts_of_2020.group_sizes()
     levels = {level_key(level): sizes for level, sizes in facts.items()}
     return {
@@ -269,7 +287,10 @@ def _sizes_of_level(counted: Mapping[str, Mapping[str, Any]], sizes: LevelSizes)
 
 
 def _scaled(sizes: Iterable[_Pair], known: int, possible: int) -> Iterable[_Pair]:
-    """The same distribution for another number of groups. Sums from the largest size down are rounded."""
+    """A distribution of sizes, scaled to another number of groups.
+
+    Sums from the largest size down are rounded.
+    """
     if not possible:
         return
     largest_first = sorted(sizes, reverse=True)
@@ -348,7 +369,10 @@ def write_explorer(request: ExplorerRequest) -> tuple[Finding, ...]:
 
 
 def _loaded_config(request: ExplorerRequest, config: RunConfig) -> str | None:
-    """The text of the config.json to start from, if there is one; that of a specification of the Bureau's is made."""
+    """The text of the config.json to start from, if there is one.
+
+    That of a specification of the Bureau's is made.
+    """
     path = config_path(request.config, request.parameters)
     if path is None or config.specification is not None:
         return None
@@ -359,7 +383,10 @@ def _loaded_config(request: ExplorerRequest, config: RunConfig) -> str | None:
 
 
 def _refuse_workbook_of_others(config: RunConfig) -> None:
-    """Raises InvalidInput unless the product has two stages and one table family, as the workbook's formulas need."""
+    """Raises InvalidInput unless the workbook's formulas fit the product.
+
+    They need two stages and one table family.
+    """
     product = config.product
     has_other_stages = (
         product.has_several_families or product.selector is not Selector.NOISY_STAGE_1
@@ -371,7 +398,7 @@ def _refuse_workbook_of_others(config: RunConfig) -> None:
 
 
 def _source(request: ExplorerRequest, words: Words) -> str:
-    """Where the numbers of groups come from, for readers of the page."""
+    """The source of the numbers of groups, for readers of the page."""
     entities = words.source if request.geography is None else "the given geography file"
     iterations = words.source if request.parameters is None else "the given lists"
     if entities == iterations:
@@ -401,7 +428,10 @@ def explorer_page(facts: JsonObject) -> str:
 
 
 def script() -> str:
-    """The scripts of the page as one: the arithmetic first, then the folders that show its results."""
+    """The scripts of the page as one.
+
+    The arithmetic comes first, then the folders that show its results.
+    """
     return page_script("explorer", _SCRIPT_FOLDERS)
 
 

@@ -1,4 +1,7 @@
-"""A synthetic census of any size: the request, the plan, and people, blocks and names in threads."""
+"""A synthetic census of any size: the request, the plan, and the work.
+
+People, blocks and names are made in threads.
+"""
 
 from __future__ import annotations
 
@@ -59,7 +62,7 @@ from safetab.model.products.safetab_p.safetab_p import PERSON_RECORD, SAFETAB_P
 from safetab.model.us.us_census import PR_PASS, US_PASS
 
 _SEVERAL_OF_256 = {US_PASS: 26, PR_PASS: 60}
-"""How many of 256 people report several race codes."""
+"""The number of people, of 256, who report several race codes."""
 # addresses of random bits below that of a state
 _HOUSEHOLDS = 4
 _EMPTY_BLOCKS = 5
@@ -209,7 +212,10 @@ class _StateWriter:
             files.write_vacant(vacant_in_empty_blocks(geography, bits))
 
     def _see(self, chunk: PeopleChunk, groups: StateGroups) -> None:
-        """Note the groups of a chunk that is to be written, and count progress. Raises _Stopped when asked to."""
+        """Note the groups of a chunk that is to be written, and count progress.
+
+        Raises _Stopped when asked to.
+        """
         if self.stop.is_set():
             raise _Stopped
         groups.see(chunk)
@@ -226,7 +232,7 @@ _BYTES = {  # of a person, a block and a unit; who lives with whom is part of th
 
 @dataclass(frozen=True, slots=True)
 class CensusRequest:
-    """What `safetab synthesize` was asked for.
+    """A request of `safetab synthesize`.
 
     Without `parameters` the census gets lists of its own, with this number of `iterations` or as
     many as in 2020. `households` asks for household records; a CEF always has households.
@@ -262,7 +268,10 @@ class CensusRequest:
         return Checked(None if any(finding.is_error for finding in found) else plan, found)
 
     def _plan(self, lists: PublicLists, max_race_codes: int) -> CensusPlan:
-        """The plan of a request without errors. A CEF with lists of its own gets codes that it can hold."""
+        """The plan of a request without errors.
+
+        A CEF with lists of its own gets codes that it can hold.
+        """
         mix = code_mix_of(lists, self.seed)
         has_households = self.households or self.form is CensusFormat.CEF
         how = (
@@ -314,7 +323,10 @@ class CensusRequest:
 
 
 def _not_for_a_cef(plan: CensusPlan) -> tuple[Finding, ...]:
-    """Findings about a plan that no CEF can hold: too many units, or codes that QSPAN can't hold."""
+    """Findings about a plan that no CEF can hold.
+
+    It has too many units, or codes that QSPAN can't hold.
+    """
     findings = FindingsOf("the command")
     if not record_lines.mafids_suffice(plan.shares):
         findings.error(

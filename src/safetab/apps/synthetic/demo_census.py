@@ -1,4 +1,7 @@
-"""The demo census: `demo.toml`, which describes six states, as a plan for a synthetic census."""
+"""The demo census, as a plan for a synthetic census.
+
+`demo.toml` describes its six states.
+"""
 
 from __future__ import annotations
 
@@ -164,7 +167,8 @@ def _mix(
 ) -> CodeMix:
     """The mix of codes of each state, given for these lists.
 
-    The description gives the races of Hispanic people; a mix needs the Hispanic people of each race.
+    The description gives the races of Hispanic people; a mix needs the Hispanic people of each
+    race.
     """
     position = {code: number for number, code in enumerate(mix.codes)}
     hispanic = [code for code in ethnicities if position[code.code] != mix.not_hispanic]

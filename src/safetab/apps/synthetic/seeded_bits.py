@@ -40,7 +40,10 @@ class RandomBits:
         return np.asarray((self.words(count, np.uint32).astype(np.int64) * limit) >> 32)
 
     def chances(self, per_mille: int | Integers, count: int) -> Flags:
-        """The next `count` flags, each true with this chance in a thousand, or each with its own."""
+        """The next `count` flags, each true with this chance in a thousand.
+
+        Each may have a chance of its own.
+        """
         return np.asarray(self.below(1000, count) < per_mille)
 
     def lognormal(self, sigma: float, count: int) -> Integers:
@@ -60,7 +63,10 @@ def _lognormal_quantiles(sigma: float) -> Integers:
 
 
 def apportioned(total: int, weights: Integers, least: int = 0) -> Integers:
-    """Whole parts that sum to the total, nearly in proportion to the weights, none below `least`."""
+    """Whole parts that sum to the total, none below `least`.
+
+    They are nearly in proportion to the weights.
+    """
     ends = np.cumsum(weights)
     rest = total - least * len(weights)
     assert rest >= 0

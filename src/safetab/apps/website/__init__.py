@@ -1,4 +1,4 @@
-"""A release as a web site: pages that need no server and no network, and the numbers in small files."""
+"""A release as a web site: pages without a server or network, and numbers in small files."""
 
 HANDED_OUT = {
     "linked_site": "LinkedSite",

@@ -1,4 +1,7 @@
-"""The shapes of areas for maps: the outlines that the program carries, and those of the user's GeoJSON file."""
+"""The shapes of areas for maps.
+
+They are the outlines that the program carries, and those of the user's GeoJSON file.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,10 @@ _MOST_BYTES_OF_A_SHAPE = 300_000
 
 
 class Shape(NamedTuple):
-    """The outline of an area: rings of points in whole steps, each as the distance from the point before."""
+    """The outline of an area: rings of points in whole steps.
+
+    Each point is the distance from the point before.
+    """
 
     position: int
     step: float
@@ -41,7 +47,8 @@ Shapes = Mapping[AreaLevel, list[Shape]]
 def read_boundaries(path: Path, universe: Universe) -> tuple[Shapes, int]:
     """Read the shapes of a file that match areas of the release.
 
-    Also returns how many match no area. Raises InvalidInput if the file is not GeoJSON or no shape matches.
+    Also returns how many match no area. Raises InvalidInput if the file is not GeoJSON or no shape
+    matches.
     """
     try:
         features = json.loads(read_text(path))["features"]
@@ -67,8 +74,9 @@ def read_boundaries(path: Path, universe: Universe) -> tuple[Shapes, int]:
 def write_maps(site: Path, universe: Universe, given: Shapes) -> dict[str, object]:
     """Write the shapes of all levels, and return what the pages must know of them.
 
-    A kind of area has the given shapes or else the outlines that the program carries. Those lie on a backdrop
-    of all parts of the census; `backdrop` has by level the parts where it shows areas that are not of the release.
+    A kind of area has the given shapes or else the outlines that the program carries. Those lie on
+    a backdrop of all parts of the census; `backdrop` has by level the parts where it shows areas
+    that are not of the release.
     """
     outlines = shipped_outlines(universe.census)
     kinds = {level.kind for level in given}
@@ -122,7 +130,10 @@ def _is_id(region: str, kind: AreaKind) -> bool:
 
 
 def _wider_parts(level: AreaLevel, outlines: Iterable[str], universe: Universe) -> list[str]:
-    """The parts of the census that have outlines of areas like those of the level, but not of the release."""
+    """The parts of the census with outlines of areas that the release doesn't have.
+
+    These areas are like those of the level.
+    """
     alike = [
         entities.region_ids
         for other, entities in universe.entities.items()
@@ -135,7 +146,10 @@ def _wider_parts(level: AreaLevel, outlines: Iterable[str], universe: Universe) 
 
 
 def _write_shapes(site: Path, shapes_by_level: Shapes) -> dict[str, list[list[int]]]:
-    """Write shapes/LEVEL/0.js, .. and return, by level, the first and the last position of each file."""
+    """Write shapes/LEVEL/0.js, ..
+
+    Returns, by level, the first and the last position of each file.
+    """
     written = {}
     for level, shapes in shapes_by_level.items():
         sizes = [len(json.dumps(shape, separators=(",", ":"))) + 1 for shape in shapes]
@@ -201,7 +215,10 @@ def _column(name: str, census: Census) -> str:
 
 
 def _parts_of_ids(census: Census) -> list[tuple[str, ...]]:
-    """The columns that spell the ids of each kind of area together, from the smallest areas to the largest."""
+    """The columns that spell the ids of each kind of area together.
+
+    They go from the smallest areas to the largest.
+    """
     kinds = [kind for kind in census.kinds if kind.boundary]
     return [
         kind.boundary
@@ -218,7 +235,10 @@ def _how_matched(features: Iterable[Mapping[str, Any]], census: Census) -> str:
         given = {"id": feature.get("id"), **(feature.get("properties") or {})}
         for name, value in given.items():
             if isinstance(value, int) and (name == "id" or _column(name, census) in known):
-                return f"{name} is a number. Write ids as text{such_as}: numbers may have lost a first zero."
+                return (
+                    f"{name} is a number. Write ids as text{such_as}:"
+                    " numbers may have lost a first zero."
+                )
     return (
         f"Shapes are matched by {', '.join(names[:3])}{f', or {parts[-1][0]} ..' if parts else '.'}"
     )

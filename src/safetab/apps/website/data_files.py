@@ -1,6 +1,7 @@
 """The data files of a site: numbers by area and by group, and names, cut into small files.
 
-Each file is a script that hands over one value, because a page opened from a disk may read nothing else.
+Each file is a script that hands over one value, because a page opened from a disk may read nothing
+else.
 """
 
 from __future__ import annotations
@@ -31,7 +32,10 @@ MOST_BYTES = 2_000_000
 """No file of a site is larger."""
 LEAST_BYTES = 40_000
 USUAL_BYTES = 200_000
-"""A file is cut at a boundary between these two sizes, or at the larger one if there is no boundary."""
+"""A file is cut at a boundary between these two sizes.
+
+It is cut at the larger one if there is no boundary.
+"""
 
 _NUMBERS_PER_STEP = 1 << 18
 _POWERS_OF_TEN = 10 ** np.arange(1, 19, dtype=np.int64)
@@ -40,7 +44,8 @@ _POWERS_OF_TEN = 10 ** np.arange(1, 19, dtype=np.int64)
 def write_data(site: Path, name: str, value: object) -> None:
     """Write data/NAME.js.
 
-    Raises RunFailed if the file would be too large, which is a fault of the program and not of the release.
+    Raises RunFailed if the file would be too large, which is a fault of the program and not of the
+    release.
     """
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     written = f"safetabData({json.dumps(name)},{text});\n".encode()
@@ -52,10 +57,11 @@ def write_data(site: Path, name: str, value: object) -> None:
 
 
 def parts_of(sizes: Integers, boundaries: Sequence[Truths] = ()) -> list[tuple[int, int]]:
-    """The parts into which elements of these sizes are cut: the first element of each, and the end.
+    """The parts into which elements of these sizes are cut.
 
-    Each of `boundaries` says for every element whether something begins there, coarsest first. A part
-    ends at the last boundary within the limits, of the coarsest kind that has one there.
+    Gives the first element of each, and the end. Each of `boundaries` says for every element
+    whether something begins there, coarsest first. A part ends at the last boundary within the
+    limits, of the coarsest kind that has one there.
     """
     if not len(sizes):
         return []
@@ -72,7 +78,10 @@ def parts_of(sizes: Integers, boundaries: Sequence[Truths] = ()) -> list[tuple[i
 
 
 def _last_boundary(places: Sequence[Integers], least: int, most: int) -> int:
-    """The last boundary above `least` and up to `most`, of the coarsest kind that has one; or `most`."""
+    """The last boundary above `least` and up to `most`, or else `most`.
+
+    It is of the coarsest kind that has one there.
+    """
     for boundaries in places:
         position = int(np.searchsorted(boundaries, most, side="right")) - 1
         if position >= 0 and boundaries[position] > least:
@@ -94,9 +103,10 @@ _HEADERS = 2  # the iteration and the table of a group come before its values
 
 
 def write_areas(site: Path, name: str, rows: LevelRows, universe: Universe) -> list[list[int]]:
-    """Write every table of every group to NAME/0.js, .., cut by the areas around, from the largest, and by area.
+    """Write every table of every group to NAME/0.js, ..
 
-    Returns the entity and the iteration with which each file begins.
+    Files are cut by the areas around, from the largest, and by area. Returns the entity and the
+    iteration with which each file begins.
     """
     flat, firsts = _flat(rows)
     sizes = np.add.reduceat(_text_sizes(flat), firsts[:-1], dtype=np.int64)
@@ -126,7 +136,10 @@ def _flat(rows: LevelRows) -> tuple[Integers, Integers]:
 
 
 def _area_part(rows: LevelRows, flat: Integers, first: int, end: int) -> dict[str, list[Any]]:
-    """Each entity with its number of groups, the groups, and what only some rows and groups have."""
+    """Each entity with its number of groups, and the groups.
+
+    Then what only some rows and groups have.
+    """
     entities, groups = np.unique(rows.entities[first:end], return_counts=True)
     first_row, end_row = int(rows.starts[first]), int(rows.starts[end])
     part = {
@@ -140,14 +153,20 @@ def _area_part(rows: LevelRows, flat: Integers, first: int, end: int) -> dict[st
 
 
 def _parents(geography: AreaLevel, universe: Universe) -> list[Integers]:
-    """The positions of the areas around each area, kind by kind from the largest, without the whole."""
+    """The positions of the areas around each area, without the whole.
+
+    They go kind by kind from the largest.
+    """
     kinds = [kind for kind in reversed(geography.kind.around) if not kind.is_whole]
     return [universe.parents(geography, kind) for kind in kinds]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Totals(Columns):
-    """Totals by rising iteration and entity. A withheld one has the table -1 less the number of the reason."""
+    """Totals by rising iteration and entity.
+
+    A withheld one has the table -1 less the number of the reason.
+    """
 
     iterations: Integers
     entities: Integers
@@ -170,9 +189,10 @@ def totals_of(families: Sequence[LevelRows], tables: MeasuredTables) -> Totals:
 def write_totals(
     site: Path, name: str, totals: Totals, geography: AreaLevel, universe: Universe
 ) -> list[list[int]]:
-    """Write the totals of every group to NAME/0.js, .., cut by group and by the largest areas around.
+    """Write the totals of every group to NAME/0.js, ..
 
-    Returns the iteration and the entity with which each file begins.
+    Files are cut by group and by the largest areas around. Returns the iteration and the entity
+    with which each file begins.
     """
     around = _parents(geography, universe)[:1]
     group_begins = begins_run(totals.iterations)
@@ -235,11 +255,11 @@ def write_group_names(site: Path, universe: Universe) -> int:
 
 
 def _group(group: CharacteristicIteration, universe: Universe) -> list[object]:
-    """What the page knows of a group, with other groups by their position in the list.
+    """The facts of a group for the page, with other groups by their position in the list.
 
-    The code, the name, the level and the kind; the wider group, or -1; groups that share codes; where it
-    is tabulated; its partner, which holds everyone of a group alone. The last two are given for each of
-    the census's grains.
+    The code, the name, the level and the kind; the wider group, or -1; groups that share codes;
+    where it is tabulated; its partner, which holds everyone of a group alone. The last two are
+    given for each of the census's grains.
     """
     position, wider = universe.number_of_code, wider_groups(universe, group)[:1]
     others = [other for other in groups_with_shared_codes(universe, group) if other is not group]
@@ -268,7 +288,7 @@ def reasons_of_geography(geography: AreaLevel, universe: Universe) -> str:
 
 
 def area_facts(geography: AreaLevel, universe: Universe) -> dict[str, object]:
-    """What the page must know of a level to find its areas, and which area lies in which."""
+    """The facts of a level by which the page finds its areas, and which area lies in which."""
     kind, ids = geography.kind, universe.entities[geography].region_ids
     lengths = f"{min(map(len, ids), default=0)},{max(map(len, ids), default=0)}"
     return {
@@ -287,9 +307,9 @@ def area_facts(geography: AreaLevel, universe: Universe) -> dict[str, object]:
 def _around(geography: AreaLevel, universe: Universe) -> list[dict[str, object]]:
     """The levels whose areas hold those of a level, smallest first, by their numbers.
 
-    `starts` has for each area of such a level the position of the first area in it, because areas are
-    sorted by id and mostly lie in their order. Where they don't, `parents` has for each area the
-    position of the one around it. The whole has neither.
+    `starts` has for each area of such a level the position of the first area in it, because areas
+    are sorted by id and mostly lie in their order. Where they don't, `parents` has for each area
+    the position of the one around it. The whole has neither.
     """
     found: list[dict[str, object]] = []
     for kind in geography.kind.around:
@@ -307,7 +327,10 @@ def _around(geography: AreaLevel, universe: Universe) -> list[dict[str, object]]
 
 
 def _part_runs(geography: AreaLevel, universe: Universe) -> list[tuple[int, str | None]]:
-    """The id of the part of the census, such as a state, in which areas lie: where each run begins, and its id."""
+    """The part of the census, such as a state, in which areas lie.
+
+    Gives where each run of areas begins, and the id of its part.
+    """
     part = universe.census.part
     if part not in (geography.kind, *geography.kind.around):
         return []
@@ -316,7 +339,7 @@ def _part_runs(geography: AreaLevel, universe: Universe) -> list[tuple[int, str 
 
 
 def census_facts(universe: Universe) -> dict[str, object]:
-    """What the page must know of the census to find and to list areas and groups."""
+    """The facts of the census by which the page finds and lists areas and groups."""
     census = universe.census
     return {
         "kinds": [
@@ -343,9 +366,10 @@ def _everyone(universe: Universe) -> int:
 
 
 def _spellings(universe: Universe) -> dict[str, object]:
-    """The words by which names are read, so that the page reads a name as `show`, `status` and Python do.
+    """The words by which the page reads names, as `show`, `status` and Python do.
 
-    Names of the whole and of its parts, words for kinds of areas, and the ends of group names by kind.
+    Names of the whole and of its parts, words for kinds of areas, and the ends of group names by
+    kind.
     """
     census, spelling = universe.census, universe.census.spelling
     parent = spelling.last.parent if spelling.last else None

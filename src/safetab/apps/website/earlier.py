@@ -1,4 +1,7 @@
-"""The totals of an earlier release, written beside those of a release so that its pages show what changed."""
+"""The totals of an earlier release, beside those of a newer one.
+
+The pages of the newer release show with them what changed.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +54,10 @@ class _TablesAt(MeasuredTables):
 
 
 def open_earlier(path: Path, newer: ReleaseFolder) -> EarlierRelease:
-    """Open an earlier release. Raises InvalidInput if it is damaged, or of another design than the newer one."""
+    """Open an earlier release.
+
+    Raises InvalidInput if it is damaged, or of another design than the newer one.
+    """
     opened = open_release_folder(path)
     wanted, found = _design(newer.universe), _design(opened.universe)
     wrong = [
@@ -68,7 +74,10 @@ def open_earlier(path: Path, newer: ReleaseFolder) -> EarlierRelease:
 
 
 def _design(universe: Universe) -> dict[str, list[str]]:
-    """What two releases must share to be compared. The name of a specified product may have a year in it."""
+    """The facts that two releases must share to be compared, by name.
+
+    The name of a specified product may have a year in it, so it is left out.
+    """
     census, product = universe.census, universe.product
     name = f" ({product.name})" if universe.specification is None else ""
     return {
@@ -80,7 +89,10 @@ def _design(universe: Universe) -> dict[str, list[str]]:
 
 
 class EarlierRelease:
-    """An earlier release of the same design. Its areas and groups get the positions that the newer one has for them."""
+    """An earlier release of the same design.
+
+    Its areas and groups get the positions that the newer one has for them.
+    """
 
     def __init__(self, opened: ReleaseFolder, newer: ReleaseFolder) -> None:
         self.opened = opened
@@ -92,7 +104,10 @@ class EarlierRelease:
         self._in_both = self._the_same = 0
 
     def write_level(self, site: Path, name: str, own: LevelTotals) -> None:
-        """Write the totals of a level that the newer release has areas and groups for; `own` are its totals."""
+        """Write the totals of a level that the newer release has areas and groups for.
+
+        `own` are its totals.
+        """
         found = self._read(own.geography, own.iterations)
         if found is None:
             return
@@ -115,10 +130,14 @@ class EarlierRelease:
     def write_facts(self, site: Path) -> dict[str, object]:
         """Write why numbers are absent, and return what the pages know of the earlier release.
 
-        Raises InvalidInput if both releases were made from the same measurements, or have nothing in common.
+        Raises InvalidInput if both releases were made from the same measurements, or have nothing
+        in common.
         """
         if not any(self._begins.values()):
-            nothing = f"has no number for an area and a group of {self._newer.path}: their ids and codes differ."
+            nothing = (
+                f"has no number for an area and a group of {self._newer.path}:"
+                " their ids and codes differ."
+            )
             raise invalid(
                 self.opened.path,
                 f"{nothing} Give an earlier release of the same places and groups.",
@@ -128,13 +147,15 @@ class EarlierRelease:
         ):  # noise that protects anyone makes two draws equal less often
             raise invalid(
                 self.opened.path,
-                f"has the same measurements as {self._newer.path}: {self._the_same:,} of {self._in_both:,} totals are"
-                " equal. Give a release of another census or of another draw of noise, or leave --earlier out.",
+                f"has the same measurements as {self._newer.path}: {self._the_same:,} of"
+                f" {self._in_both:,} totals are equal. Give a release of another census or of"
+                " another draw of noise, or leave --earlier out.",
             )
         data_files.write_data(site, _ABSENT, self._absent())
         return self._facts()
 
     def _facts(self) -> dict[str, object]:
+        """The earlier release's own facts: status, margins, noise, and groups renamed since."""
         universe, facts = self.opened.universe, self.opened.facts
         return {
             "title": title_of(facts.publication, universe.census, universe.product.record),
@@ -173,13 +194,19 @@ class EarlierRelease:
         }
 
     def _year(self) -> str:
-        """The year that the earlier numbers are about, or nothing if it is not known or the same."""
+        """The year of the earlier numbers.
+
+        Nothing if it is not known or the same.
+        """
         publications = [one.facts.publication for one in (self.opened, self._newer)]
         years = [one.year if one is not None else "" for one in publications]
         return years[0] if len(set(years)) > 1 else ""
 
     def _positions_of_groups(self) -> Integers:
-        """The position in the newer list of each group, or -1 if it has no group with this code, level and kind."""
+        """The position in the newer list of each group.
+
+        It is -1 if the list has no group with this code, level and kind.
+        """
         newer = {group.code: group for group in self._newer.universe.lists.iterations}
         position_of, positions = self._newer.universe.number_of_code, []
         for group in self.opened.universe.lists.iterations:
@@ -197,7 +224,10 @@ class EarlierRelease:
         )
 
     def _positions_of_areas(self, newer: AreaLevel, own: AreaLevel) -> Integers:
-        """The position in the newer release of each area, or -1. A whole of other parts is not the same area."""
+        """The position in the newer release of each area, or -1.
+
+        A whole of other parts is not the same area.
+        """
         of_pass = ((self._newer.universe, newer), (self.opened.universe, own))
         parts, own_parts = (
             set(universe.states[level.tabulation_pass]) for universe, level in of_pass
@@ -212,7 +242,10 @@ class EarlierRelease:
         return np.array([position_of.get(one, -1) for one in ids], dtype=np.int64)
 
     def _read(self, newer: AreaLevel, newer_iterations: GroupLevel) -> LevelTotals | None:
-        """The totals of a level, in the newer release's positions; those that it can't have are left out."""
+        """The totals of a level, in the newer release's positions.
+
+        Those that it can't have are left out.
+        """
         universe, geography = self.opened.universe, self._geography(newer)
         if geography is None:
             return None
@@ -237,10 +270,11 @@ class EarlierRelease:
         return LevelTotals(geography, iterations, in_order, self._tables)
 
     def _absent(self) -> dict[str, object]:
-        """What explains an absent total: by level of the newer release, and in its positions.
+        """The reasons for absent totals, by level of the newer release and in its positions.
 
         `areas` are the positions of areas that the earlier release has, in runs; `reasons` have a
-        character for each group, as the facts do; `absent` has the reason for other groups by level.
+        character for each group, as the facts do; `absent` has the reason for other groups by
+        level.
         """
         universe = self.opened.universe
         areas: list[list[list[int]]] = []
@@ -258,7 +292,10 @@ class EarlierRelease:
         return {"areas": areas, "reasons": reasons, "absent": absent, "why": why}
 
     def _reasons(self, geography: AreaLevel) -> str:
-        """The reasons of a level, as the facts of a site have them, for the groups of the newer release."""
+        """The reasons of a level for the groups of the newer release.
+
+        They have the form of the facts of a site.
+        """
         own = np.array([*data_files.reasons_of_geography(geography, self.opened.universe)])
         characters = np.full(len(self._newer.universe.lists.iterations), _NOT_THERE)
         is_there = self._groups >= 0
@@ -275,7 +312,10 @@ class EarlierRelease:
 
 
 def _is_measured_there(totals: Totals, level: LevelTotals, universe: Universe) -> Truths:
-    """Whether each total is shown, was measured at its own level and not copied, and is not just 0."""
+    """Whether each total is shown and is a measurement of its own level.
+
+    It must not be copied, nor be just 0.
+    """
     labels = [universe.levels[table.level].geography.label for table in level.tables.tables]
     is_own = np.array([label == level.geography.label for label in labels], dtype=np.bool_)
     return np.asarray((totals.tables >= 0) & is_own[totals.tables] & (totals.values != 0))

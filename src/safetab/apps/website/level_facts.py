@@ -1,4 +1,4 @@
-"""What the pages know of levels: their noise, their selected totals, and why a group may be absent."""
+"""The pages' facts of levels: noise, selected totals, and reasons for absent groups."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from safetab.release.files.release_universe import Universe
 
 
 def noise_of_level(number: int, universe: Universe, confidence: Fraction) -> dict[str, object]:
-    """How a level draws its noise, and above which totals selection no longer changes a difference."""
+    """A level's noise, and the totals above which selection no longer changes a difference."""
     level = universe.levels[number].design
     threshold = level.suppression_threshold
     known: dict[str, object] = {}
@@ -35,7 +35,10 @@ def noise_of_level(number: int, universe: Universe, confidence: Fraction) -> dic
 
 
 def _noise_in_pages(mechanism: str) -> str:
-    """The noise as the scripts of pages name it. Raises KeyError if none of them computes with it."""
+    """The noise as the scripts of pages name it.
+
+    Raises KeyError if none of them computes with it.
+    """
     if not is_template(f"shared/noise/{mechanism}.js"):
         raise KeyError(mechanism)
     return mechanism.removeprefix("discrete_")

@@ -1,4 +1,7 @@
-"""The rows of one level as small numbers, by area and group, and the numbered tables that they are in."""
+"""The rows of one level as small numbers, by area and group.
+
+Also the numbered tables that they are in.
+"""
 
 from __future__ import annotations
 
@@ -27,8 +30,8 @@ from safetab.release.files.release_universe import ReleaseLevel, Universe
 class MeasuredTable:
     """A shape as measured by one level and stage. A copied group has the level of its donor.
 
-    If files don't say which shape a group has, it is the possible shape with the most noise, and only
-    its total is shown.
+    If files don't say which shape a group has, it is the possible shape with the most noise, and
+    only its total is shown.
     """
 
     level: int
@@ -66,12 +69,18 @@ class MeasuredTables:
         return self._numbers.setdefault(table, len(self._numbers))
 
     def margin(self, table: MeasuredTable, draws: int) -> int:
-        """The margin of error of a sum of `draws` cells of a table, at the confidence of the release."""
+        """The margin of error of a sum of `draws` cells of a table.
+
+        It has the confidence of the release.
+        """
         noise = self._universe.levels[table.level].design.noise(table.stage)
         return margin_of(noise, draws, self._confidence)
 
     def add_selected(self, number: int, totals: Integers, low: Integers, high: Integers) -> None:
-        """Keep the intervals that differ from the total plus or minus its margin, with ends below 0 raised to 0."""
+        """Keep the intervals that differ from the total plus or minus its margin.
+
+        Ends of the latter are raised to 0 if they are below it.
+        """
         plain_low, plain_high = interval_around(totals, self.margin(self.tables[number], 1))
         is_plain = (low == plain_low) & (high == plain_high)
         distinct, first = np.unique(totals[~is_plain], return_index=True)
@@ -94,14 +103,17 @@ _NOT_GIVEN = (
 )  # a line of a published table that is in none of the files that were read
 
 _READ = (
-    "region_id", "iteration_code", "table", "status", "rule", "donor_geography_level", "donor_region_id", "count",
-    "interval_low", "interval_high", "unclamped_count",
+    "region_id", "iteration_code", "table", "status", "rule", "donor_geography_level",
+    "donor_region_id", "count", "interval_low", "interval_high", "unclamped_count",
 )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _RowBatch(Columns):
-    """Some rows of the file, one element a row, each column in as few bytes as its numbers need."""
+    """Some rows of the file, one element a row.
+
+    Each column has as few bytes as its numbers need.
+    """
 
     entities: Integers
     iterations: Integers  # positions in the level
@@ -151,7 +163,8 @@ def _with_all_lines(
 ) -> tuple[_RowBatch, Integers]:
     """All lines of each group's table, and where each group now begins.
 
-    Lines that no file had are NOT_GIVEN. Raises ValueError if a group has lines that its table lacks.
+    Lines that no file had are NOT_GIVEN. Raises ValueError if a group has lines that its table
+    lacks.
     """
     starts = np.append(0, np.cumsum(lengths))
     group = np.repeat(np.arange(len(first)), np.diff([*first, len(rows.lines)]))
@@ -169,7 +182,7 @@ def _with_all_lines(
 
 
 def _narrow(numbers: Integers) -> Integers:
-    """The same numbers in fewer bytes, where they fit."""
+    """These numbers in fewer bytes, where they fit."""
     ends = numbers.min(initial=-1), -numbers.max(initial=1) - 1
     return numbers.astype(np.result_type(*map(np.min_scalar_type, ends)))
 

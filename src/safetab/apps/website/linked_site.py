@@ -1,4 +1,7 @@
-"""The site of another product of the same census, such as households beside people, to which a site links."""
+"""The site of another product of the same census, to which a site links.
+
+An example is households beside people.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,10 @@ _OPTION = "--linked"
 
 @dataclass(frozen=True, slots=True)
 class LinkedSite:
-    """The release that the other site shows, and the folder of that site or its address on the web."""
+    """The release that the other site shows, and the place of that site.
+
+    The place is a folder or an address on the web.
+    """
 
     release: Path
     folder: str
@@ -27,10 +33,10 @@ class LinkedSite:
 
 
 def linked_facts(opened: ReleaseFolder, folder: Path, linked: LinkedSite) -> _JsonObject:
-    """What a site in a folder must know of the other one: where it is, what it counts, and what it has.
+    """The facts of the other site for a site in a folder: its place, what it counts and has.
 
-    Links lead to the area levels in `levels`, and to all groups except those that it `lacks`. Raises
-    InvalidInput if the other release is not of another product of the same census.
+    Links lead to the area levels in `levels`, and to all groups except those that it `lacks`.
+    Raises InvalidInput if the other release is not of another product of the same census.
     """
     other = open_release_folder(linked.release)
     other.refuse_inside(folder)
@@ -45,9 +51,15 @@ def linked_facts(opened: ReleaseFolder, folder: Path, linked: LinkedSite) -> _Js
             f"is of {there.product.name} too. Give the release of the other product of this census."
         )
     elif not levels or not have_the_same_areas or not _have_the_same_groups(here, there):
-        problem = f"its areas or groups are not those of {opened.path}. Give a release of the same census."
+        problem = (
+            f"its areas or groups are not those of {opened.path}."
+            " Give a release of the same census."
+        )
     elif opened.facts.status.is_for_release is not other.facts.status.is_for_release:
-        problem = "one of the two may be released and the other may not. Link releases that may both be released."
+        problem = (
+            "one of the two may be released and the other may not."
+            " Link releases that may both be released."
+        )
     if problem is not None:
         raise InvalidInput.about(linked.release, problem, _OPTION)
     codes = {group.code for group in there.lists.iterations}
@@ -62,14 +74,20 @@ def linked_facts(opened: ReleaseFolder, folder: Path, linked: LinkedSite) -> _Js
 
 
 def _have_the_same_groups(here: Universe, there: Universe) -> bool:
-    """Whether groups that both releases have are the same: some are, and a code never names two."""
+    """Whether groups that both releases have are the same.
+
+    Some are in both, and a code never names two.
+    """
     names = {group.code: group.name for group in there.lists.iterations}
     shared = [group for group in here.lists.iterations if group.code in names]
     return bool(shared) and all(group.name == names[group.code] for group in shared)
 
 
 def _address(folder: Path, other: str) -> str:
-    """The address of the other site's page, seen from the page of this one. Raises InvalidInput if it can't be one."""
+    """The address of the other site's page, seen from the page of this one.
+
+    Raises InvalidInput if it can't be one.
+    """
     if "://" not in other:
         if Path(other).resolve() == folder.resolve():
             raise InvalidInput.about(
@@ -79,6 +97,9 @@ def _address(folder: Path, other: str) -> str:
             Path(os.path.relpath(Path(other).resolve(), folder.resolve()), "index.html").as_posix()
         )
     if not re.fullmatch(r"(?i:https?)://[^\s?#]+", other):
-        problem = "must be a folder, or an address that begins with https:// or http:// and has no ? or #."
+        problem = (
+            "must be a folder, or an address that begins with https:// or http:// and has no ? or"
+            " #."
+        )
         raise InvalidInput.about(other, problem, _OPTION)
     return f"{other.removesuffix('index.html').rstrip('/')}/index.html"

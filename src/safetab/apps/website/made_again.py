@@ -1,4 +1,7 @@
-"""Whether a site or an export is what its release gives: made again, and compared byte by byte."""
+"""Whether a site or an export is what its release gives.
+
+It is made again, and compared byte by byte.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ from safetab.release.files.release_folder import EXPORTED_ENTITIES
 
 @dataclass(frozen=True, slots=True)
 class SiteInputs:
-    """What a site was made with besides its release."""
+    """The inputs of a site besides its release."""
 
     boundaries: Path | None = None
     earlier: Path | None = None
@@ -37,13 +40,16 @@ _NO_INPUTS = SiteInputs()
 def verify_made(
     path: Path, of: Path | None = None, key: Path | None = None, inputs: SiteInputs = _NO_INPUTS
 ) -> Verification:
-    """Everything that is wrong with a release; or with a site or an export, and the release that it is of.
+    """Everything that is wrong with a release, or with a site or an export and its release.
 
     Raises InvalidInput if there is no such thing, or if the key can't be read.
     """
     if of is None:
         if inputs != _NO_INPUTS:
-            message = "boundaries, an earlier release and a linked site belong to a site: give its OUT too."
+            message = (
+                "boundaries, an earlier release and a linked site belong to a site:"
+                " give its OUT too."
+            )
             raise InvalidInput.about(path, message)
         return verify_release(path, key)
     make = _maker(path, of, inputs)
@@ -59,7 +65,7 @@ def verify_made(
 
 
 def _maker(path: Path, of: Path, inputs: SiteInputs) -> Callable[[Path], object]:
-    """What makes a folder like this one."""
+    """The function that makes a folder like this one."""
     if (path / FACTS_FILE).is_file():
         linked = None if inputs.linked is None else replace(inputs.linked, seen_from=path)
         return lambda folder: write_site(

@@ -1,4 +1,4 @@
-"""What the pages of a site say of the words that readers meet: kinds of groups, margins, and no number."""
+"""Meanings of words on the pages of a site: kinds of groups, margins, and no number."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ def meanings(census: Census, record: RecordLayout, percent: str) -> _JsonObject:
             [sentence, _listed(kind, sentence), _note(kind, sentence, record)]
             for kind, sentence in sentences.items()
         ],
-        "margin": f"“± 75” means that random noise moved the number by at most 75, {percent} of the time.",
+        "margin": (
+            f"“± 75” means that random noise moved the number by at most 75, {percent} of the time."
+        ),
         "noNumber": "“No number” means that no count is published. It does not mean zero.",
     }
 
@@ -35,8 +37,14 @@ def _sentence(kind: GroupKind, census: Census, record: RecordLayout) -> str:
     if kind.classification.has_one_answer or len(census.group_kinds) == 1:
         return ""
     if kind.ends:
-        return f"“{capitalized(kind.ends[0])}” means that {_which_answers(kind, record)} is in this group."
-    return f"{capitalized(a_or_an(record.noun))} is in this group if {_which_answers(kind, record)} is in it."
+        return (
+            f"“{capitalized(kind.ends[0])}” means that {_which_answers(kind, record)} is in this"
+            " group."
+        )
+    return (
+        f"{capitalized(a_or_an(record.noun))} is in this group if {_which_answers(kind, record)}"
+        " is in it."
+    )
 
 
 def _listed(kind: GroupKind, sentence: str) -> str:
@@ -58,7 +66,10 @@ def _note(kind: GroupKind, sentence: str, record: RecordLayout) -> str:
 
 
 def _which_answers(kind: GroupKind, record: RecordLayout) -> str:
-    answers = f"{'every' if kind.members is Members.ONLY else 'at least one'} {kind.classification.name} answer"
+    answers = (
+        f"{'every' if kind.members is Members.ONLY else 'at least one'} {kind.classification.name}"
+        " answer"
+    )
     return f"{answers} of the householder" if record.holds_people else answers
 
 

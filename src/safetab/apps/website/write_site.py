@@ -1,4 +1,7 @@
-"""A release as a static web site: what `safetab site` does, and the facts that its pages need."""
+"""A release as a static web site: the work of `safetab site`.
+
+The facts that the site's pages need are here too.
+"""
 
 from __future__ import annotations
 
@@ -58,7 +61,8 @@ def _site_facts(
     """All facts of a site. `indices` give the areas and groups with which the files begin."""
     product, confidence = universe.product, facts.options.confidence
     title = title_of(facts.publication, universe.census, product.record)
-    # all shapes that groups can have, then those of groups whose table is not known; with whether it is
+    # all shapes that groups can have, then those of groups whose table is not known;
+    # each with whether it is known
     shapes = [(shape, True) for shape in product.shapes]
     shapes += dict.fromkeys((one.shape, False) for one in tables.tables if not one.is_known)
     line = (
@@ -67,7 +71,10 @@ def _site_facts(
         else f"{status.line} This is the status of the earlier release."
     )
     if any(not one.is_known for one in tables.tables):
-        line += " Where the files don't say which table a group got, its margin of error is the largest that it can have."
+        line += (
+            " Where the files don't say which table a group got, its margin of error is the"
+            " largest that it can have."
+        )
     return {
         "product": {
             "name": product.name,
@@ -115,7 +122,10 @@ def _site_facts(
     }
 
 
-_ONLY_ABOVE_ANY = "the count of those with only the answers of a group can come out above that of those with any of them"
+_ONLY_ABOVE_ANY = (
+    "the count of those with only the answers of a group can come out above that of those with any"
+    " of them"
+)
 
 
 def _left_out(universe: Universe) -> str:
@@ -131,7 +141,7 @@ def _left_out(universe: Universe) -> str:
 
 
 def _words(census: Census, noun: str) -> _JsonObject:
-    """What the pages call things of the census whose records have this noun."""
+    """The pages' words for things of the census whose records have this noun."""
     words = census.words
     of_pairs = [(only.ends[0], any_.ends[0]) for only, any_ in census.only_and_any if only.ends]
     above = [
@@ -175,9 +185,11 @@ def _why_withheld(words: Words) -> list[list[str]]:
 
 
 def _shape(shape: Shape, is_known: bool, product: Product) -> _JsonObject:
-    """A shape with its lines: name alone, name in the table, first cell, cells, whether it is the total, table id.
+    """A shape with its lines.
 
-    `divisions` are what its cells are by: of each part the stub, the words and, of a range, both ends.
+    A line has its name alone, its name in the table, its first cell, its cells, whether it is the
+    total, and its table id. `divisions` are what its cells are by: of each part the stub, the words
+    and, of a range, both ends.
     """
     question = product.line_question
     divisions = question.divisions_of(shape) if is_known else ()
@@ -255,7 +267,7 @@ _EARLIER_SITE = always_named(FACTS_FILE, NamesLike("|".join((_DATA, *_OTHER_FILE
 
 @dataclass(frozen=True, slots=True)
 class SiteSummary:
-    """What was written."""
+    """A summary of the site that was written."""
 
     status: OutputStatus
     numbers: int
@@ -274,11 +286,12 @@ def write_site(
     linked: LinkedSite | None = None,
     overwrite: bool = False,
 ) -> SiteSummary:
-    """Write the site of a release, completely or not at all. The same release gives the same bytes.
+    """Write the site of a release, completely or not at all.
 
-    Numbers are compared with those of `earlier`, and link to the site of another product of the same
-    census. Reads published numbers and public lists only. Raises InvalidInput if a file is at fault, the
-    folder can't be used, or the releases don't fit together.
+    The same release gives the same bytes. Numbers are compared with those of `earlier`, and link to
+    the site of another product of the same census. Reads published numbers and public lists only.
+    Raises InvalidInput if a file is at fault, the folder can't be used, or the releases don't fit
+    together.
     """
     opened = release_folder.open_release_folder(release)
     before = None if earlier is None else open_earlier(earlier, opened)
@@ -348,9 +361,9 @@ def _write_data(
     status: OutputStatus,
     more: _JsonObject,
 ) -> int:
-    """Write all data files, level by level, and return how many numbers they hold, without earlier ones.
+    """Write all data files, level by level.
 
-    `more` are further facts of the site.
+    Returns how many numbers they hold, without earlier ones. `more` are further facts of the site.
     """
     universe = opened.universe
     tables = MeasuredTables(universe, opened.facts.options.confidence)

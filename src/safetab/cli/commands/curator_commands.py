@@ -1,4 +1,7 @@
-"""The curator's commands: validate, plan, run and spend; `cef` for the Census Edited File of a U.S. census."""
+"""The curator's commands: validate, plan, run, spend and cef.
+
+`cef` is for the Census Edited File of a U.S. census.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +41,10 @@ _ReaderIni = Annotated[Path, typer.Argument(metavar="READER.INI", help=_INI)]
 cef = App(
     name="cef", help="Rewrite a Census Edited File (CEF), or list its blocks that have a unit."
 )
-_MERGE = "Repeatable. Write one log with every run of LOG and OTHER into --output; both stay as they are."
+_MERGE = (
+    "Repeatable. Write one log with every run of LOG and OTHER into --output;"
+    " both stay as they are."
+)
 _CHECK = "Judge every line of the log, and say what is in doubt. Exit code 1: it is damaged."
 _AGAINST = (
     "Repeatable, with --check. A run's confidential log: does LOG still have what it had then?"
@@ -218,7 +224,8 @@ def convert(
         {"written": [str(out)], "persons": converted.persons, "households": converted.households}
     )
     note(
-        f"{converted.persons:,} persons and {converted.households:,} households: {out}, for the curator alone."
+        f"{converted.persons:,} persons and {converted.households:,} households: {out},"
+        " for the curator alone."
     )
 
 
@@ -241,5 +248,6 @@ def blocks_with_units(
     show_findings(warnings)
     answer({"written": [str(out_file)]})
     note(
-        f"{out_file}: every block, and whether it has a unit. Confidential, unless these numbers are published."
+        f"{out_file}: every block, and whether it has a unit. Confidential,"
+        " unless these numbers are published."
     )

@@ -37,7 +37,10 @@ _GROUPS_SHOWN = 12
 def make_demo(
     out: Path, census: str | None, *, overwrite: bool, opens_browser: bool, is_quiet: bool = False
 ) -> None:
-    """Make the demo of the U.S. census or of another shipped one in OUT, and print what was made."""
+    """Make the demo in OUT, and print what was made.
+
+    It is that of the U.S. census or of another shipped one.
+    """
     about = "about 200,000 made-up people and their households."
     if census is not None:
         about = (

@@ -1,4 +1,4 @@
-"""`safetab docs`: the documentation that came with the program, and how a page is opened in a browser."""
+"""`safetab docs`: a page of the documentation that came with the program, in a browser."""
 
 from __future__ import annotations
 
@@ -35,7 +35,10 @@ def docs(
 
 
 def open_in_browser(address: str) -> None:
-    """Open the address if there is a display; without one Python would start a text browser here."""
+    """Open the address if there is a display.
+
+    Without one Python would start a text browser here.
+    """
     has_display = sys.platform != "linux" or any(
         map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"))
     )

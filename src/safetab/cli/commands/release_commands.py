@@ -1,6 +1,7 @@
 """The commands about releases: make one again, read it, write it in other forms.
 
-They are rerelease, coterminous, show, status, site, export, official, and the pages of a release, such as report.
+They are rerelease, coterminous, show, status, site, export, official, and the pages of a release,
+such as report.
 """
 
 from __future__ import annotations
@@ -262,11 +263,13 @@ def site(
     counts = {"numbers": made.numbers, "files": made.files, "bytes": made.bytes_in_all}
     answer_written(made.status, folder, **counts, shapes_without_area=made.shapes_without_area)
     note(
-        f"Wrote {folder}: {made.numbers:,} numbers in {made.files:,} files, {made.bytes_in_all / 1e6:,.1f} MB."
+        f"Wrote {folder}: {made.numbers:,} numbers in {made.files:,} files,"
+        f" {made.bytes_in_all / 1e6:,.1f} MB."
     )
     if made.shapes_without_area:
         say(
-            f"{made.shapes_without_area:,} shapes of {boundaries} match no area of this release and were left out."
+            f"{made.shapes_without_area:,} shapes of {boundaries} match no area of this release"
+            " and were left out."
         )
     note(f"Open {folder / 'index.html'} in a browser. {made.status.line}")
 

@@ -202,7 +202,8 @@ def lists(
     counts = {"codes": len(found.code_names), "iterations": len(found.iterations), "pairs": pairs}
     answer(counts | {"written": [] if short is None else [str(short)]})
     say(
-        f"{len(found.code_names):,} codes, {len(found.iterations):,} iterations, {pairs:,} pairs of the two."
+        f"{len(found.code_names):,} codes, {len(found.iterations):,} iterations,"
+        f" {pairs:,} pairs of the two."
     )
     if short is not None:
         note(f"Wrote {short}.")

@@ -1,4 +1,7 @@
-"""`safetab synthesize` and `safetab new`: what they print about made-up people, or a specification to start from."""
+"""`safetab synthesize` and `safetab new`, with what they print.
+
+The first makes up people, the second makes a specification to start from.
+"""
 
 from __future__ import annotations
 
@@ -60,20 +63,25 @@ def make_new_census(
     if is_quiet:
         return
     say(
-        f"Wrote {folder / SPECIFICATION_FILE}, which explains itself, and two short lists, areas.csv and codes.csv."
+        f"Wrote {folder / SPECIFICATION_FILE}, which explains itself, and two short lists,"
+        " areas.csv and codes.csv."
     )
     say(f"{guessed}Try it on made-up people, then replace the lists with your own:")
     typer.echo(f"  safetab synthesize {folder} --people 100000")
 
 
 def make_new_parameters(folder: Path, *, households: bool, is_quiet: bool = False) -> None:
-    """Write parameters of a U.S. census to start from, and say what to change unless it is to be quiet."""
+    """Write parameters of a U.S. census to start from.
+
+    Says what to change unless it is to be quiet.
+    """
     with exits_with_code():
         start_parameters(folder, households=households)
     answer({"written": [str(folder)]})
     if not is_quiet:
         say(
-            f"Wrote {folder / CONFIG_FILE}, as in 2020, and made-up lists. {folder / 'README.md'} says what to change."
+            f"Wrote {folder / CONFIG_FILE}, as in 2020, and made-up lists."
+            f" {folder / 'README.md'} says what to change."
         )
 
 
@@ -82,7 +90,8 @@ def _show_size(plan: CensusPlan) -> None:
     people = sum(share.people for share in plan.shares)
     where = f"{len(plan.shares) - 1} states and Puerto Rico"
     say(
-        f"Making {people:,} synthetic people in {where}; about {size_in_words(bytes_needed(plan))} of disk."
+        f"Making {people:,} synthetic people in {where}; about {size_in_words(bytes_needed(plan))}"
+        " of disk."
     )
 
 

@@ -1,4 +1,7 @@
-"""The commands that tell whether program and releases can be trusted: audit (once selftest), sign and verify."""
+"""The commands that tell whether program and releases can be trusted.
+
+They are audit (once selftest), sign and verify.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +46,8 @@ def selftest() -> None:
         answer({"checks": checks})
         for verdict in verdicts:
             say(
-                f"{verdict.name}: {'right' if verdict.is_right else 'WRONG'} (p-value {verdict.p_value:.3g})"
+                f"{verdict.name}: {'right' if verdict.is_right else 'WRONG'} "
+                f"(p-value {verdict.p_value:.3g})"
             )
         if not all(verdict.is_right for verdict in verdicts):
             raise RunFailed("the noise of this installation is not right. Do not use it.")
@@ -161,10 +165,16 @@ def sign(
             answer({"fingerprint": signature.fingerprint, **status_as_json(signature.status)})
         elif new_key is not None:
             written = [f"{new_key}.pub"]
-            words = f"Wrote {new_key}.pub, which was missing, and which you publish with its fingerprint:"
+            words = (
+                f"Wrote {new_key}.pub, which was missing, and which you publish with its"
+                " fingerprint:"
+            )
             if not new_key.exists():
                 written.insert(0, str(new_key))
-                words = f"Wrote {new_key}, which you keep secret, and {new_key}.pub, which you publish with its"
+                words = (
+                    f"Wrote {new_key}, which you keep secret, and {new_key}.pub,"
+                    " which you publish with its"
+                )
                 words += " fingerprint:"
             fingerprint = write_new_key(new_key)
             say(words)
@@ -213,7 +223,8 @@ def verify(
     say(f"{found.signature}." if found.signature else "Not signed.")
     if found.signature is not None and key is None:
         say(
-            "Compare the fingerprint with the one that the publisher names, or give the key: --key FILE.pub."
+            "Compare the fingerprint with the one that the publisher names, or give the key:"
+            " --key FILE.pub."
         )
     say(found.status.line if found.status else "")
 

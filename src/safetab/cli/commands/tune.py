@@ -20,11 +20,13 @@ if TYPE_CHECKING:
 tune = App(
     name="tune",
     help=(
-        "Choose parameters: see what a configuration means, and find the one that you need. Needs no data.\n\n"
+        "Choose parameters: see what a configuration means, and find the one that you need."
+        " Needs no data.\n\n"
         f"LEVEL is a geography level and an iteration level: {examples.LEVELS};"
         ' with a specification "sa2, level 3", as it names them.'
         " Without --config and --parameters the configuration is that of the 2020 production run;"
-        f" without --parameters and --geography the groups are those of {DEFAULT_CENSUS.words.source}."
+        " without --parameters and --geography the groups are those of"
+        f" {DEFAULT_CENSUS.words.source}."
     ),
 )
 _SETTING = (CONFIG, PARAMETERS)
@@ -170,7 +172,10 @@ def curve(
 def _show(
     answer: Callable[[Tuning], Answer], given: dict[str, Any], privacy: Path | None = None
 ) -> None:
-    """Print warnings, then the answer for the configuration that the options name; write it if a file is named."""
+    """Print warnings, then the answer for the configuration that the options name.
+
+    Writes the answer too if a file is named.
+    """
     from safetab.cli.tune_answers.answer import show, write_privacy
     from safetab.inputs.tuning.tuning import tuning_of
 

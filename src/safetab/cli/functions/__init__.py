@@ -1,1 +1,4 @@
-"""Python's functions for commands that have no room of their own; what a command prints stays with the command."""
+"""Python's functions for commands that have no room of their own.
+
+What a command prints stays with the command.
+"""

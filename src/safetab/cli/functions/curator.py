@@ -1,4 +1,7 @@
-"""What only the curator does besides a run: the accounts of what was spent, and tables made from a CEF."""
+"""The curator's functions besides a run.
+
+They give the accounts of what was spent, and make tables from a CEF.
+"""
 
 from __future__ import annotations
 
@@ -27,9 +30,10 @@ def spend(
     set_limit: str | float | None = None,
     unit: Literal["rho", "epsilon"] | None = None,
 ) -> AccountsOfLog:
-    """What all runs spent on each data set, its limit, and what is left, as the command `safetab spend` says.
+    """The loss that all runs spent on each data set, its limit, and what is left.
 
-    Raises `safetab.InvalidInput` if the log can't be used. The accounts are confidential like the log.
+    The command `safetab spend` says the same. Raises `safetab.InvalidInput` if the log can't be
+    used. The accounts are confidential like the log.
 
     Args:
         log: The spend log of the runs.
@@ -49,9 +53,10 @@ def spend(
 
 @python_function
 def check_spend_log(log: str | Path, against: list[str | Path] | None = None) -> Findings:
-    """Every finding about a spend log, as `safetab spend LOG --check` says: an error is damage, a warning is a doubt.
+    """Every finding about a spend log, as `safetab spend LOG --check` says.
 
-    Changes nothing. Raises `safetab.InvalidInput` if the log can't be read.
+    An error is damage, a warning is a doubt. Changes nothing. Raises `safetab.InvalidInput` if the
+    log can't be read.
 
     Args:
         log: The spend log of the runs.
@@ -63,10 +68,11 @@ def check_spend_log(log: str | Path, against: list[str | Path] | None = None) ->
 
 @python_function
 def merge_spend_logs(logs: list[str | Path], new: str | Path) -> Findings:
-    """Write a new log with every run of several logs, once, as `safetab spend LOG --merge OTHER --output NEW` does.
+    """Write a new log with every run of several logs, once.
 
-    The logs stay as they are. Returns the warnings. Raises `safetab.InvalidInput`, with nothing
-    written, if a log can't be used or two say different things about a run.
+    The command `safetab spend LOG --merge OTHER --output NEW` does the same. The logs stay as they
+    are. Returns the warnings. Raises `safetab.InvalidInput`, with nothing written, if a log can't
+    be used or two say different things about a run.
 
     Args:
         logs: Two or more spend logs.
@@ -86,9 +92,10 @@ def convert(
     confidential_log: str | Path | None = None,
     overwrite: bool = False,
 ) -> ConvertedCef:
-    """Write the records of a Census Edited File as Parquet, as the command `safetab cef convert` does.
+    """Write the records of a Census Edited File as Parquet, as `safetab cef convert` does.
 
-    Returns how many records there are, and the warnings. Raises `safetab.InvalidInput` if a file is at fault.
+    Returns how many records there are, and the warnings. Raises `safetab.InvalidInput` if a file is
+    at fault.
 
     Args:
         data: The .ini file that says where the files of the CEF lie.
@@ -105,10 +112,10 @@ def convert(
 def blocks_with_units(
     data: str | Path, out_file: str | Path, *, confidential_log: str | Path | None = None
 ) -> Findings:
-    """Write which blocks of a Census Edited File have a unit, as the command `safetab cef blocks` does.
+    """Write which blocks of a Census Edited File have a unit, as `safetab cef blocks` does.
 
-    Returns the warnings. The list is public only where numbers of units are. Raises `safetab.InvalidInput` if a
-    file is at fault.
+    Returns the warnings. The list is public only where numbers of units are. Raises
+    `safetab.InvalidInput` if a file is at fault.
 
     Args:
         data: The .ini file that says where the files of the CEF lie.

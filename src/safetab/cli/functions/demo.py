@@ -38,7 +38,7 @@ _HOUSEHOLDS = "output-households"
 PEOPLE_PAGE = "site/index.html"
 EXPLORER = "explorer.html"
 _Shown = Callable[[], AbstractContextManager[Progress]]
-"""Where the progress of a step is shown."""
+"""The display of the progress of a step."""
 _EARLIER = EarlierOutput(
     _MADE_FILE, lambda folder: set((folder / _MADE_FILE).read_text(encoding="utf-8").splitlines())
 )
@@ -51,13 +51,15 @@ def demo(
     census: Literal["nz", "ons"] | None = None,
     overwrite: bool = False,
 ) -> dict[str, RunSummary]:
-    """Make a small synthetic census, its tables, and pages to explore, as the command `safetab demo` does.
+    """Make a small synthetic census, its tables, and pages to explore, as `safetab demo` does.
 
-    Returns the summary of each run, by its folder in `out`. Raises `safetab.InvalidInput` if `out` exists.
+    Returns the summary of each run, by its folder in `out`. Raises `safetab.InvalidInput` if `out`
+    exists.
 
     Args:
         out: The directory to make.
-        census: Another made-up census: nz (like New Zealand's) or ons (like that of England and Wales).
+        census: Another made-up census: nz (like New Zealand's) or ons (like that of England and
+            Wales).
         overwrite: Replace `out` if it is a demo.
     """
     return write_demo(Path(out), census, lambda: nullcontext(NoProgress()), overwrite=overwrite)
@@ -72,10 +74,11 @@ def write_demo(
     *,
     overwrite: bool,
 ) -> dict[str, RunSummary]:
-    """Make the demo of the U.S. census or of another shipped one: OUT appears whole or not at all.
+    """Make the demo of the U.S. census or of another shipped one.
 
-    `planned` is called with the plan of a shipped census before its run. Returns the summary of each run by its
-    folder. Raises InvalidInput if OUT may not be made or replaced.
+    OUT appears whole or not at all. `planned` is called with the plan of a shipped census before
+    its run. Returns the summary of each run by its folder. Raises InvalidInput if OUT may not be
+    made or replaced.
     """
     with _demo_folder(out, begun, overwrite=overwrite) as folder:
         runs = (
@@ -119,7 +122,10 @@ def _run_us(folder: Path, shown: _Shown) -> dict[str, RunSummary]:
 def _run_census(
     folder: Path, name: str, shown: _Shown, planned: Callable[[RunPlan], None]
 ) -> dict[str, RunSummary]:
-    """The summary of the run of a shipped census, by its folder, after making people and the explorer."""
+    """The summary of the run of a shipped census, by its folder.
+
+    People and the explorer are made before.
+    """
     parameters, data = folder / "parameters", folder / "data"
     with shown() as progress:
         write_example(name, PEOPLE_OF[name], folder, progress)
@@ -135,9 +141,9 @@ def _run(parameters: Path, data: Path, out: Path, shown: _Shown, **options: obje
 
 @contextmanager
 def _demo_folder(out: Path, begun: Callable[[], None], *, overwrite: bool) -> Iterator[Path]:
-    """A folder to fill with a demo; it becomes OUT and lists its own files. `begun` is called before the work.
+    """A folder to fill with a demo; it becomes OUT and lists its own files.
 
-    Raises InvalidInput if OUT may not be made or replaced.
+    `begun` is called before the work. Raises InvalidInput if OUT may not be made or replaced.
     """
     whole = whole_path(out)
     with suppress(OSError):  # found below

@@ -18,7 +18,8 @@ _FIRST = "overview"
 def docs(page: str = "") -> Path:
     """The file of a page of the documentation, which the command `safetab docs` opens.
 
-    Raises `safetab.InvalidInput` if there is no such page, `safetab.RunFailed` if this installation has none.
+    Raises `safetab.InvalidInput` if there is no such page, `safetab.RunFailed` if this installation
+    has none.
 
     Args:
         page: A page, such as how-to/read-a-release; the first one if left out.
@@ -53,7 +54,8 @@ def page_of(page: str) -> tuple[Path, str]:
 def _folder_of_pages() -> tuple[Path, str, str]:
     """The pages of this installation, the ending of their names, and the first page.
 
-    A wheel brings them. A source tree has those of `make docs`, or else the Markdown that they are made from.
+    A wheel brings them. A source tree has those of `make docs`, or else the Markdown that they are
+    made from.
     """
     tree = PACKAGE.parents[1]
     places = (
@@ -66,6 +68,6 @@ def _folder_of_pages() -> tuple[Path, str, str]:
             if (folder / f"{front}{ending}").is_file():
                 return folder, ending, front
     raise RunFailed(
-        "this installation has no documentation, because it was made from a source tree. Read docs/overview.md there,"
-        f" or install a wheel. {NOTHING_WRITTEN}"
+        "this installation has no documentation, because it was made from a source tree."
+        f" Read docs/overview.md there, or install a wheel. {NOTHING_WRITTEN}"
     )

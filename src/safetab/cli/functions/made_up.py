@@ -1,4 +1,4 @@
-"""What is made up: people to try a census on, and the beginning of a specification."""
+"""Things made up: people to try a census on, and the beginning of a specification."""
 
 from __future__ import annotations
 
@@ -62,7 +62,10 @@ _EARLIER = always_named(f"data/{SYNTHETIC_MARKER}", NamesLike(f"{_PARAMETERS}|{_
 
 @dataclass(frozen=True, slots=True)
 class MadeUp:
-    """The parameters and the data that were made for each other, what the records describe, and the warnings."""
+    """The parameters and the data that were made for each other.
+
+    Also what the records describe, and the warnings.
+    """
 
     parameters: Path
     data: Path
@@ -73,7 +76,10 @@ class MadeUp:
 
 @dataclass(frozen=True, slots=True)
 class MadeUpRequest:
-    """What is asked for: how many people, and options of the U.S. census by name, which `us` asks for too."""
+    """A request for people: how many, and options of the U.S. census by name.
+
+    Such an option asks for a U.S. census, and so does `us`.
+    """
 
     people: int
     seed: int
@@ -106,7 +112,8 @@ def synthesize(  # noqa: PLR0913 - what the command takes
     Returns where parameters and data are. Raises `safetab.InvalidInput` if something can't be made.
 
     Args:
-        folder: The directory with census.toml; or, with an option from `us` on, the directory to make.
+        folder: The directory with census.toml; or, with an option from `us` on, the directory to
+            make.
         people: How many people.
         seed: The same seed gives the same bytes.
         form: How people are written; cef: the Census Edited File of a U.S. census.
@@ -144,13 +151,14 @@ def new(
 ) -> Path:
     """Start the specification of a census of your own, as the command `safetab new` does.
 
-    Returns the path of its census.toml, or of config.json for a U.S. census. Raises `safetab.InvalidInput` if
-    `folder` is not empty.
+    Returns the path of its census.toml, or of config.json for a U.S. census. Raises
+    `safetab.InvalidInput` if `folder` is not empty.
 
     Args:
         folder: The directory to make.
         package: A data package; the columns are those of its schema.
-        columns: A file of records; columns are those of a CSV file's header or a Parquet file's footer.
+        columns: A file of records; columns are those of a CSV file's header or a Parquet file's
+            footer.
         us: Write config.json and the lists of a U.S. census instead, with a README.
         households: The same for tables of households.
     """
@@ -169,9 +177,10 @@ def make_up(
     progress: Progress,
     begun: Callable[[CensusPlan], None] = lambda _: None,
 ) -> MadeUp:
-    """Make up people for the specification in a folder, or a U.S. census in the folder: all of it, or nothing.
+    """Make up people for the specification in a folder, or a U.S. census in the folder.
 
-    Raises InvalidInput with every problem, RunFailed if the machine refuses.
+    Writes all of it, or nothing. Raises InvalidInput with every problem, RunFailed if the machine
+    refuses.
     """
     given = {
         name: value
@@ -198,6 +207,7 @@ def _make_up_census(
     *,
     overwrite: bool,
 ) -> MadeUp:
+    """Checks the request, and the free space on the disk, before anything is written."""
     out = whole_path(folder)
     inputs = [] if request.parameters is None else [request.parameters]
     checked = request.checked()
@@ -207,7 +217,8 @@ def _make_up_census(
     if free < bytes_needed(plan):
         needed = size_in_words(bytes_needed(plan))
         raise RunFailed(
-            f"{out.parent} has {size_in_words(free)} free, and {needed} are needed. Nothing was written."
+            f"{out.parent} has {size_in_words(free)} free, and {needed} are needed."
+            " Nothing was written."
         )
     with _filled(out, overwrite=overwrite) as made:
         groups = write_census(made, plan, progress, request.parameters)
@@ -218,7 +229,10 @@ def _make_up_census(
 def _make_up_people(
     request: PeopleRequest, progress: Progress, *, is_us: bool, overwrite: bool
 ) -> MadeUp:
-    """People for a specification, in a directory beside it. `is_us`: options were given that it doesn't have."""
+    """People for a specification, in a directory beside it.
+
+    `is_us`: options were given that it doesn't have.
+    """
     folder, whole = request.parameters, whole_path(request.parameters)
     if is_us:
         only = "only --people, --seed, --format text or parquet and --overwrite apply."
@@ -235,7 +249,10 @@ def _make_up_people(
 
 
 def start_census(folder: Path, package: Path | None, records: Path | None) -> str:
-    """Write a specification to start from, and say which of its columns are guesses. Raises InvalidInput."""
+    """Write a specification to start from, and say which of its columns are guesses.
+
+    Raises InvalidInput.
+    """
     out = whole_path(folder)
     if package is not None and records is not None:
         problem = "can't be used together with --columns. Leave out one of them."
@@ -254,7 +271,10 @@ def start_census(folder: Path, package: Path | None, records: Path | None) -> st
 
 
 def start_parameters(folder: Path, *, households: bool) -> None:
-    """Write parameters of a U.S. census to start from. Raises InvalidInput if the folder isn't empty."""
+    """Write parameters of a U.S. census to start from.
+
+    Raises InvalidInput if the folder isn't empty.
+    """
     _require_new(folder)
     require_none(output_findings(whole_path(folder), (), overwrite=True, earlier=_EMPTY))
     with _filled(whole_path(folder), overwrite=True) as made:
@@ -277,7 +297,7 @@ def _required(
     overwrite: bool,
     earlier: EarlierOutput,
 ) -> _T:
-    """What was checked. Raises InvalidInput with every problem, those of OUT too."""
+    """The value that was checked. Raises InvalidInput with every problem, those of OUT too."""
     refused = checked.errors + output_findings(out, inputs, overwrite=overwrite, earlier=earlier)
     if refused or checked.value is None:
         raise InvalidInput(refused)

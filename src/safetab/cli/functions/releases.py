@@ -1,4 +1,7 @@
-"""What can be made of a release, how it is signed and verified; and a release made of published tables."""
+"""Uses of a release: its pages and files, its signature, and its entry in the registry.
+
+Also a release made of published tables.
+"""
 
 from __future__ import annotations
 
@@ -27,9 +30,10 @@ def site(
     linked: tuple[str | Path, str] | None = None,
     overwrite: bool = False,
 ) -> SiteSummary:
-    """Write a release as a web site that everybody can read, as the command `safetab site` does.
+    """Write a release as a web site that everybody can read.
 
-    Returns what was written. Raises `safetab.InvalidInput` if there is no release or a file is at fault.
+    The command `safetab site` does the same. Returns what was written. Raises
+    `safetab.InvalidInput` if there is no release or a file is at fault.
 
     Args:
         path: OUT of a run, or OUT/release.
@@ -61,9 +65,10 @@ def official(  # noqa: PLR0913 - what the command takes
     confidence: str | float = "0.95",
     overwrite: bool = False,
 ) -> OfficialSummary:
-    """Read published tables into a release with exact margins of error, as the command `safetab official` does.
+    """Read published tables into a release with exact margins of error.
 
-    Returns what was read and left out, with the warnings. Raises `safetab.InvalidInput` if a file is at fault.
+    The command `safetab official` does the same. Returns what was read and left out, with the
+    warnings. Raises `safetab.InvalidInput` if a file is at fault.
 
     Args:
         files: Published files, CSV or JSON: any tables of one product.
@@ -92,9 +97,10 @@ def verify(
     earlier: str | Path | None = None,
     linked: tuple[str | Path, str] | None = None,
 ) -> Verification:
-    """Check that a release is whole, consistent and signed, as the command `safetab verify` does.
+    """Check that a release is whole, consistent and signed.
 
-    With `of`, check that a site or an export is what this release gives, too.
+    The command `safetab verify` does the same. With `of`, check that a site or an export is what
+    this release gives, too.
 
     Returns the findings, the status and the signature. Raises `safetab.InvalidInput` if there is no
     release or the key can't be read.
@@ -117,8 +123,8 @@ def sign(
 ) -> Verification:
     """Sign a release that nothing is wrong with, as the command `safetab sign` does.
 
-    Returns what `verify` says of it then. Raises `safetab.InvalidInput` if anything is wrong with the
-    release or the key.
+    Returns what `verify` says of it then. Raises `safetab.InvalidInput` if anything is wrong with
+    the release or the key.
 
     Args:
         path: OUT of a run, or OUT/release.
@@ -132,9 +138,10 @@ def sign(
 
 @python_function
 def new_key(file: str | Path) -> str:
-    """Write a new key to sign releases with, and return its fingerprint, as `safetab sign --new-key FILE` does.
+    """Write a new key to sign releases with, and return its fingerprint.
 
-    Keep FILE secret. Publish FILE.pub and the fingerprint. Raises `safetab.InvalidInput` if a file exists.
+    The command `safetab sign --new-key FILE` does the same. Keep FILE secret. Publish FILE.pub and
+    the fingerprint. Raises `safetab.InvalidInput` if a file exists.
 
     Args:
         file: The file to write for the private key; the public one gets `.pub` at its end.
@@ -144,9 +151,9 @@ def new_key(file: str | Path) -> str:
 
 @python_function
 def registry(path: str | Path) -> str:
-    """The entry of a release for the public registry of deployments, as the command `safetab registry` prints it.
+    """The entry of a release for the public registry of deployments.
 
-    Raises `safetab.InvalidInput` if there is no release.
+    The command `safetab registry` prints it. Raises `safetab.InvalidInput` if there is no release.
 
     Args:
         path: OUT of a run, or OUT/release.

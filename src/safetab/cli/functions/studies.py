@@ -1,4 +1,4 @@
-"""Studies that need no confidential data: the explorer, the lists, what parameters change, and the audit."""
+"""Studies that need no confidential data: explorer, lists, changed parameters, and audit."""
 
 from __future__ import annotations
 
@@ -31,9 +31,10 @@ def explore(
     parameters: str | Path | None = None,
     geography: str | Path | None = None,
 ) -> Findings:
-    """Write an interactive page for choosing parameters, as the command `safetab explore` does.
+    """Write an interactive page for choosing parameters.
 
-    Returns the warnings. Raises `safetab.InvalidInput` if a file is at fault or exists.
+    The command `safetab explore` does the same. Returns the warnings. Raises `safetab.InvalidInput`
+    if a file is at fault or exists.
 
     Args:
         output: The page to write.
@@ -54,9 +55,10 @@ def explore(
 def lists(
     parameters: str | Path, *, short: str | Path | None = None, overwrite: bool = False
 ) -> Findings:
-    """Check the lists of codes and iterations, and write them in short form, as the command `safetab lists` does.
+    """Check the lists of codes and iterations, and write them in short form.
 
-    Returns the warnings. Raises `safetab.InvalidInput` if a list is at fault.
+    The command `safetab lists` does the same. Returns the warnings. Raises `safetab.InvalidInput`
+    if a list is at fault.
 
     Args:
         parameters: The directory with the lists, or with a specification.
@@ -75,7 +77,8 @@ def lists(
 def audit(*, quick: bool = False, page: str | Path | None = None) -> AuditReport:
     """Try to break the program's own privacy claims, as the command `safetab audit` does.
 
-    Returns every verdict; its `conclusion` says whether a fault was found. Takes about seven minutes.
+    Returns every verdict; its `conclusion` says whether a fault was found. Takes about seven
+    minutes.
 
     Args:
         quick: The same kinds of checks with less work: about a minute.
@@ -95,10 +98,10 @@ def audit(*, quick: bool = False, page: str | Path | None = None) -> AuditReport
 def diff(
     before: str | Path, after: str | Path, data: str | Path | None = None
 ) -> ParameterDifference:
-    """What changes from one set of parameters to another, as the command `safetab diff` says it; opens no record file.
+    """The changes from one set of parameters to another, as the command `safetab diff` says.
 
-    Returns the differences, which print as sentences and convert to a table. Raises `safetab.InvalidInput`,
-    with every finding, if a public file is at fault.
+    Opens no record file. Returns the differences, which print as sentences and convert to a table.
+    Raises `safetab.InvalidInput`, with every finding, if a public file is at fault.
 
     Args:
         before: The directory with config.json or census.toml, and the lists.

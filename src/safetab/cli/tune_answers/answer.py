@@ -59,7 +59,10 @@ def show(answer: Answer) -> None:
 
 
 def write_privacy(answer: Answer, file: Path) -> None:
-    """Write the choices of a specification with the budgets that were found. Raises InvalidInput if it can't be."""
+    """Write the choices of a specification with the budgets that were found.
+
+    Raises InvalidInput if it can't be.
+    """
     if answer.config is None or answer.config.specification is None:
         raise InvalidInput.about(
             "the command", "needs --parameters with a specification.", "--privacy"
@@ -74,7 +77,10 @@ def _keys(level: PopulationGroupLevel | None, family: TableFamily | None) -> Jso
 
 
 def concerns_about(tuning: Tuning, *levels: TunedLevel) -> tuple[ParameterConcern, ...]:
-    """The concerns about these levels and their table families, and those about the whole configuration."""
+    """The concerns about these levels and their table families.
+
+    Then those about the whole configuration.
+    """
     about = {(named_family(tuned.config, tuned.family), tuned.facts.level) for tuned in levels}
     return tuple(
         each

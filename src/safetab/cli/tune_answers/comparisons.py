@@ -71,7 +71,10 @@ def noise_answer(tuning: Tuning, delta: str, confidence: str) -> Answer:
             f"{words.percent(abs(change))} {'less' if change < 0 else 'more'}" if change else NONE
         )
         table.add_row(what, exact(epsilon), less_or_more)
-    lost = f"What one {tuning.config.product.record.protected} loses, as (epsilon, delta) at delta {float(small):g}"
+    lost = (
+        f"What one {tuning.config.product.record.protected} loses,"
+        f" as (epsilon, delta) at delta {float(small):g}"
+    )
     return Answer(
         for_programs={
             "delta": exact(small),
@@ -84,8 +87,9 @@ def noise_answer(tuning: Tuning, delta: str, confidence: str) -> Answer:
         },
         tables=(("The same margins of error with both kinds of noise", levels), (lost, table)),
         notes=(
-            "Unbounded neighbours, in the costlier pass. Epsilons are upper bounds, and only as good as the way they"
-            " are added up: `safetab docs the-paper-reproduced` has tighter ones.",
+            "Unbounded neighbours, in the costlier pass. Epsilons are upper bounds,"
+            " and only as good as the way they are added up: `safetab docs the-paper-reproduced`"
+            " has tighter ones.",
         ),
         concerns=concerns(tuning),
     )
@@ -104,7 +108,8 @@ def codes_answer(tuning: Tuning, level: str, confidence: str, family: str | None
     most = tuning.config.census.most_answers
     if most == 1:
         raise no_answer(
-            f"each {tuning.config.product.record.noun} has one answer, so there is nothing to compare."
+            f"each {tuning.config.product.record.noun} has one answer,"
+            " so there is nothing to compare."
         )
     rows = multiplicities(tuned, sure)
     if not rows:
@@ -140,15 +145,17 @@ def codes_answer(tuning: Tuning, level: str, confidence: str, family: str | None
             (f"{title_of(tuned)}: {codes_word} used of each {record.noun}, {at_budget}", table),
         ),
         notes=(
-            f"Margins are whole {record.counted}, so they move in steps; the noise's width moves smoothly. With fewer"
-            f" codes, {record.nouns} with more are missing from some of their groups: an error that no margin shows.",
+            f"Margins are whole {record.counted}, so they move in steps;"
+            " the noise's width moves smoothly. With fewer codes,"
+            f" {record.nouns} with more are missing from some of their groups:"
+            " an error that no margin shows.",
         ),
         concerns=concerns_about(tuning, tuned),
     )
 
 
 def curve_answer(tuning: Tuning, level: str, sizes: Iterable[int], family: str | None) -> Answer:
-    """What happens to groups of these true sizes: suppressed, which table, how biased.
+    """The fate of groups of these true sizes: suppressed, which table, how biased.
 
     Raises InvalidInput if an argument is wrong or the level's noise can't be drawn.
     """
@@ -184,8 +191,9 @@ def curve_answer(tuning: Tuning, level: str, sizes: Iterable[int], family: str |
         notes=(
             "Nothing is suppressed at this level."
             if threshold is None
-            else f"Suppressed: the group gets only a total, which is not above T = {threshold:,}. Bias: how many"
-            f" {unit_of(tuning.config)} a published total is too high on average.",
+            else f"Suppressed: the group gets only a total, which is not above T = {threshold:,}."
+            f" Bias: how many {unit_of(tuning.config)} a published total is too high on"
+            " average.",
         ),
         concerns=concerns_about(tuning, tuned),
     )
@@ -229,8 +237,9 @@ def _curve_in_people(tuning: Tuning, tuned: TunedLevel, totals: Iterable[int]) -
             ),
         ),
         notes=(
-            f"Margins are in {unit}. The published total chooses and leaves nothing to chance: no group that has one is"
-            f" suppressed, a group that has none is not measured, and every number of {tuned.family.name} is unbiased.",
+            f"Margins are in {unit}. The published total chooses and leaves nothing to chance:"
+            " no group that has one is suppressed, a group that has none is not measured,"
+            f" and every number of {tuned.family.name} is unbiased.",
         ),
         concerns=concerns_about(tuning, tuned),
     )

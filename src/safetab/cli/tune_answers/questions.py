@@ -26,7 +26,7 @@ _FamilyOfLevel = tuple[TableFamily, PopulationGroupLevel]
 def budget_answer(
     tuning: Tuning, level: str, margin: str, confidence: str, family: str | None
 ) -> Answer:
-    """The least budget with which a cell or a lone total of the level has this margin of error.
+    """The least budget that gives a cell or lone total of the level this margin of error.
 
     Raises InvalidInput if an argument is wrong or no noise has such a margin.
     """
@@ -56,8 +56,9 @@ def budget_answer(
         paper_budget = loss_text(found.paper_budget, 5)
         beside_the_paper = [f"The paper's formula asks for {symbol} {paper_budget}: {saved}."]
     sentences = [
-        f"{title_of(tuned)}: +/- {asked:,} {unit_of(tuning.config)} at {at} for a cell or a lone total needs {symbol}"
-        f" {exact(found.budget)} for the level (stability {tuned.stability}{gamma}).",
+        f"{title_of(tuned)}: +/- {asked:,} {unit_of(tuning.config)} at {at} for a cell or a lone"
+        f" total needs {symbol} {exact(found.budget)} for the level"
+        f" (stability {tuned.stability}{gamma}).",
         *(beside_the_paper if tuning.config.specification is None else []),
         f"The configuration has {symbol} {exact(now)} now"
         + (
@@ -119,10 +120,14 @@ def threshold_answer(
     }
     facts |= {"unit": unit} if is_in_people else {}
     facts |= {"margin": margin, "relative_margin": exact(part), "size": found.size}
-    line = f"one {kind.name.replace('_', ' ')} of the table with {shape.divisions} {design.family.divided_into}"
+    line = (
+        f"one {kind.name.replace('_', ' ')} of the table with {shape.divisions}"
+        f" {design.family.divided_into}"
+    )
     sentence = (
-        f"{title_of(tuned)}: {line} has a margin of error of +/- {margin:,}{f' {unit}' if is_in_people else ''} at"
-        f" 95 %. That is {words.percent(part)} of its average true size from {found.size:,} {unit} on."
+        f"{title_of(tuned)}: {line} has a margin of error of"
+        f" +/- {margin:,}{f' {unit}' if is_in_people else ''} at 95 %."
+        f" That is {words.percent(part)} of its average true size from {found.size:,} {unit} on."
     )
     if is_in_people:
         per_record = max(now, 0) / found.size if found.size else None
@@ -138,8 +143,8 @@ def threshold_answer(
             else f": precise enough if there are at most {per_record:,.3g} per {noun}."
         )
         about_threshold = (
-            f"The threshold is compared with the published total of the group's people, of which there are as many as"
-            f" {unit} or more.",
+            "The threshold is compared with the published total of the group's people,"
+            f" of which there are as many as {unit} or more.",
             f"The configuration has {now:,} people now{enough}",
         )
     else:
@@ -153,8 +158,9 @@ def threshold_answer(
             else f", where the margin is {words.percent(relative_now)} at 95 %."
         )
         about_threshold = (
-            f"Threshold {found.size:,}, or {found.cautious_threshold:,} to be cautious: that is {stage_1:,} more, the"
-            " margin of error of stage 1 at 95 %, which decides who gets the table.",
+            f"Threshold {found.size:,}, or {found.cautious_threshold:,} to be cautious:"
+            f" that is {stage_1:,} more, the margin of error of stage 1 at 95 %,"
+            " which decides who gets the table.",
             f"The configuration has {now:,} now{precision}",
         )
     return Answer(
@@ -165,7 +171,10 @@ def threshold_answer(
 def _size_for_total(
     tuning: Tuning, tuned: TunedLevel, shape: Shape, size: int, part: Fraction
 ) -> Answer:
-    """The size from which a lone total has this relative margin of error. No threshold gives a group its total."""
+    """The size from which a lone total has this relative margin of error.
+
+    No threshold gives a group its total.
+    """
     design, unit = tuned.design, unit_of(tuning.config)
     margin, above = design.margin(shape.kinds[0]), design.suppression_threshold
     facts: JsonObject = {
@@ -194,8 +203,8 @@ def margins_answer(
 ) -> Answer:
     """The smallest margins in these proportions that a pass can have for a total loss.
 
-    For one table family, or for all of them together. Raises InvalidInput if an argument is wrong or
-    no noise has such margins.
+    For one table family, or for all of them together. Raises InvalidInput if an argument is wrong
+    or no noise has such margins.
     """
     reader = QuestionReader(tuning)
     tunings = tuning.by_family() if family is None else (reader.of_family(family),)
@@ -208,7 +217,8 @@ def margins_answer(
     elsewhere = [name(level) for level in wanted if level.geography.tabulation_pass != which_pass]
     if elsewhere:
         raise no_answer(
-            f"{', '.join(elsewhere)}: not in the {which_pass.name.upper()} pass. Give the other --pass."
+            f"{', '.join(elsewhere)}: not in the {which_pass.name.upper()} pass."
+            " Give the other --pass."
         )
     shares = {
         (of_family.family, level): share for of_family in tunings for level, share in wanted.items()
@@ -263,8 +273,9 @@ def margins_answer(
             ),
         ),
         notes=(
-            f"They spend {symbol} {exact(found.spent)}.{unused} Margins are whole {unit_of(tuning.config)}, about"
-            f" in the proportions {'given' if wanted else f'of the margins at {at} now'}.",
+            f"They spend {symbol} {exact(found.spent)}.{unused} Margins are whole"
+            f" {unit_of(tuning.config)}, about in the proportions"
+            f" {'given' if wanted else f'of the margins at {at} now'}.",
         ),
         concerns=concerns_about(changed, *levels.values()),
         config=changed.config,

@@ -1,4 +1,7 @@
-"""Reads the words of a question: levels, tables and numbers. Reports everything wrong together."""
+"""Reads the words of a question: levels, tables and numbers.
+
+Reports everything wrong together.
+"""
 
 from __future__ import annotations
 
@@ -138,7 +141,10 @@ class QuestionReader:
         return shape or shapes[-1]
 
     def kind(self, text: str, shape: Shape) -> LineKind:
-        """The kind of line with this name, such as cell, sex or total. The only cell of a lone total is its total."""
+        """The kind of line with this name, such as cell, sex or total.
+
+        The only cell of a lone total is its total.
+        """
         kinds = {_plain(kind.short): kind for kind in shape.kinds}
         if not shape.divisions and _plain(text) == _CELL:
             return shape.kinds[0]

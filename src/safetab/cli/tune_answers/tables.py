@@ -37,7 +37,7 @@ _CONFIDENCES = (Fraction(90, 100), Fraction(95, 100), Fraction(99, 100))
 
 
 def levels_answer(tuning: Tuning) -> Answer:
-    """What a configuration means for every level: noise, margins of error, groups and losses."""
+    """A configuration's results for every level: noise, margins of error, groups and losses."""
     config = tuning.config
     product = config.product
     definition = config.privacy_definition
@@ -69,8 +69,8 @@ def levels_answer(tuning: Tuning) -> Answer:
             "loss": {people: _loss(definition, loss) for people, loss in losses.items()},
         },
         sentences=(
-            f"{tuning.groups:,} population groups at {len(levels)} levels, {definition.full_name}{gamma}."
-            f" No {product.record.noun} record was opened.",
+            f"{tuning.groups:,} population groups at {len(levels)} levels,"
+            f" {definition.full_name}{gamma}. No {product.record.noun} record was opened.",
         ),
         tables=(
             *(table for of_family in tunings for table in _tables(of_family)),
@@ -102,7 +102,10 @@ def _tables(tuning: Tuning) -> Iterator[tuple[str, TextTable]]:
 
 
 def _levels_table(tuning: Tuning) -> TextTable:
-    """For each level: groups, budget, share of its pass and, if noise decides, how many empty groups are published."""
+    """For each level: groups, budget and share of its pass.
+
+    If noise decides, also how many empty groups are published.
+    """
     heads = (
         "level",
         "groups",
@@ -260,15 +263,20 @@ def paper_margins_answer() -> Answer:
         },
         tables=(("The paper's margin-of-error targets, beside the exact distribution", table),),
         notes=(
-            f"The paper's columns are 1.9208 x {STABILITY} / target^2 rounded to three decimals, and that over"
-            f" {exact(1 - GAMMA)} rounded; bounded is twice the rounded number. The exact columns are the discrete"
-            " Gaussian's own, with no rounding but to 4 digits, upward.",
+            f"The paper's columns are 1.9208 x {STABILITY} / target^2 rounded to three decimals,"
+            f" and that over {exact(1 - GAMMA)} rounded; bounded is twice the rounded number."
+            " The exact columns are the discrete Gaussian's own, with no rounding but to 4 digits,"
+            " upward.",
             *(
-                f"Where the target is {target}, rho {total} gives +/- {margin} at 95 % already: {', '.join(names)}."
+                (
+                    f"Where the target is {target}, rho {total} gives +/- {margin} at 95 %"
+                    f" already: {', '.join(names)}."
+                )
                 for (target, total, margin), names in differing.items()
             ),
-            f"All levels: rho {exact(Fraction(paper_sum))} in the paper, {exact(Fraction(exact_sum))} by the exact"
-            f" margins ({words.signed_percent(exact_sum / paper_sum - 1)}).",
+            f"All levels: rho {exact(Fraction(paper_sum))} in the paper,"
+            f" {exact(Fraction(exact_sum))} by the exact margins"
+            f" ({words.signed_percent(exact_sum / paper_sum - 1)}).",
         ),
     )
 
@@ -289,8 +297,8 @@ def paper_thresholds_answer() -> Answer:
         },
         tables=(("The paper's suppression thresholds", table),),
         notes=(
-            f"T is the least number of persons that the noise of stage 2 exceeds with a chance of at most"
-            f" {exact(1 - SUPPRESSION_CHANCE)}; gamma {exact(GAMMA)}, stability {STABILITY}. Exact, and equal to the"
-            " paper's.",
+            "T is the least number of persons that the noise of stage 2 exceeds with a chance of"
+            f" at most {exact(1 - SUPPRESSION_CHANCE)}; gamma {exact(GAMMA)},"
+            f" stability {STABILITY}. Exact, and equal to the paper's.",
         ),
     )

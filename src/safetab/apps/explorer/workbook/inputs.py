@@ -1,4 +1,7 @@
-"""The sheet of inputs, filled with the configuration, and the sheet that shows them as config.json."""
+"""The sheet of inputs, filled with the configuration.
+
+Also the sheet that shows the inputs as config.json.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,8 @@ _FIRST_LINE = 8
 _FAMILY = SAFETAB_P.families[0]
 _HEADS = (
     "level", "pass", "budget of the level (rho or epsilon)", "threshold: sex by 4 ages",
-    "threshold: sex by 9 ages", "threshold: sex by 23 ages", "wanted margin of a cell, persons at 95 %",
+    "threshold: sex by 9 ages", "threshold: sex by 23 ages",
+    "wanted margin of a cell, persons at 95 %",
 )  # fmt: skip
 
 
@@ -188,7 +192,10 @@ def _write_level(
 def _write_facts(
     sheet: Sheet, row: int, facts: LevelSizes, styles: Styles, answers: Live
 ) -> tuple[Live, Live]:
-    """Write the facts of a level; return its stability at the inputs' number of codes, and its adaptive iterations."""
+    """Write the facts of a level.
+
+    Returns its stability at the inputs' number of codes, and its adaptive iterations.
+    """
     iterations = facts.lists.iterations
     sheet.put(row, 0, level_name(facts.level), styles.text)
     numbers = (facts.entities, iterations.adaptive, iterations.total_only)
@@ -206,7 +213,10 @@ def _margin_now(tuning: Tuning, level: PopulationGroupLevel) -> int:
 
 
 def _validate(sheet: Sheet, levels: int, most_answers: int) -> None:
-    """Refuse entries that config.json would refuse. A note says what a cell takes when it is selected."""
+    """Refuse entries that config.json would refuse.
+
+    A note says what a cell takes when it is selected.
+    """
     last = FIRST_LEVEL + levels - 1
 
     def only(
@@ -261,8 +271,9 @@ _Value = _Line | dict[str, _Line]
 def write_config(workbook: Workbook, inputs: Inputs, base: str, styles: Styles) -> None:
     """Write the sheet with the inputs as config.json: one cell has the whole text, to copy.
 
-    `base` is the text of a valid config.json, whose values the inputs replace. The text is one line,
-    because spreadsheets quote a text with line ends when it is copied, and double its own quotes.
+    `base` is the text of a valid config.json, whose values the inputs replace. The text is one
+    line, because spreadsheets quote a text with line ends when it is copied, and double its own
+    quotes.
     """
     sheet = Sheet(workbook, "Config", (72, 34, 6, 70))
     sheet.put(0, 0, "The inputs as config.json", styles.title)

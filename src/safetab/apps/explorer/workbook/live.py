@@ -1,8 +1,9 @@
-"""Spreadsheet formulas that know their value, the noise in such formulas, and the sheets that hold them.
+"""Spreadsheet formulas that know their value.
 
-The cached number of a cell can't differ from its formula. One geometric draw is exact. The discrete
-Gaussian and sums of geometric draws are approximated by a normal distribution rounded to whole persons,
-whose variance is smaller by 1/12 (Sheppard's correction). The sheet "What is exact" says how far off this is.
+The noise in such formulas, and the sheets that hold them, are here too. The cached number of a cell
+can't differ from its formula. One geometric draw is exact. The discrete Gaussian and sums of
+geometric draws are approximated by a normal distribution rounded to whole persons, whose variance
+is smaller by 1/12 (Sheppard's correction). The sheet "What is exact" says how far off this is.
 Every text is written as text, whatever it begins with.
 """
 
@@ -31,7 +32,10 @@ _PLAIN = re.compile("[A-Za-z0-9 .:]*")
 def _operators(
     sign: str, value_of: Callable[[Any, Any], _Value]
 ) -> tuple[Callable[[Live, Live | float], Live], Callable[[Live, float], Live]]:
-    """An operator between two formulas, in parentheses, and the same one with a number before the formula."""
+    """An operator between two formulas, in parentheses.
+
+    The second function takes a number before the formula.
+    """
 
     def joined(left: Live, right: Live | float) -> Live:
         other = of(right)
@@ -42,7 +46,10 @@ def _operators(
 
 @dataclass(frozen=True, slots=True)
 class Live:
-    """A formula or a part of one, with its value in this workbook. The value is nan for an error."""
+    """A formula or a part of one, with its value in this workbook.
+
+    The value is nan for an error.
+    """
 
     text: str
     value: _Value
@@ -104,7 +111,10 @@ _normal_quantile: _Function = partial(_called, "NORMSINV", NormalDist().inv_cdf)
 
 
 def _whole_above(number: Live) -> Live:
-    """The number rounded up. It uses INT, because programs disagree about CEILING of negative numbers."""
+    """The number rounded up.
+
+    It uses INT, because programs disagree about CEILING of negative numbers.
+    """
     return -_whole_below(-number)
 
 
@@ -114,7 +124,10 @@ def rounded(number: Live) -> Live:
 
 
 def rounded_up(number: Live, decimals: int) -> Live:
-    """The number rounded up to these places. Digits beyond the 15 of a spreadsheet don't count."""
+    """The number rounded up to these places.
+
+    Digits beyond the 15 of a spreadsheet don't count.
+    """
 
     def nearest(number: float, decimals: float) -> float:
         return float(round(Decimal(repr(number)), int(decimals)))
@@ -159,7 +172,10 @@ def both(one: Live, other: Live) -> Live:
 
 
 def are_zero_or_above(cells: Sequence[Live]) -> Live:
-    """Whether all of these neighbouring cells have numbers of at least 0. An empty cell has no number."""
+    """Whether all of these neighbouring cells have numbers of at least 0.
+
+    An empty cell has no number.
+    """
     where = range_of(cells)
     text = f"AND(COUNT({where})={len(cells)},MIN({where})>=0)"
     return Live(text, all(not isinstance(cell.value, str) and cell.value >= 0 for cell in cells))
@@ -309,8 +325,8 @@ def _before_rounding(variance: Live) -> Live:
 def least_rho(margin: Live, confidence: Live, stability: Live, share: Live) -> Live:
     """A rho of a level that achieves the margin at 95 %, at most 0.1 % above the smallest one.
 
-    The rounded normal distribution alone asks for too little: 0.204 % at a margin of 1, and less than
-    0.0021 over the cube of any margin. Another millionth covers the rounding of a spreadsheet.
+    The rounded normal distribution alone asks for too little: 0.204 % at a margin of 1, and less
+    than 0.0021 over the cube of any margin. Another millionth covers the rounding of a spreadsheet.
     """
     spread = _normal_quantile((1 + confidence) / 2)
     sigma_squared = ((margin + 0.5) / spread).to_the(2) + _ROUNDING_VARIANCE
@@ -411,7 +427,10 @@ class Sheet:
         )
 
     def print_two_wide(self) -> None:
-        """Print on two sheets of paper side by side, each with the first column, whose texts must fit in it."""
+        """Print on two sheets of paper side by side.
+
+        Each has the first column, whose texts must fit in it.
+        """
         self.worksheet.fit_to_pages(2, 0)
         self.worksheet.repeat_columns(0)
         self.worksheet.print_across()
@@ -426,7 +445,10 @@ class Sheet:
         ]
 
     def put_heads(self, row: int, contents: Sequence[str], styles: Styles, column: int = 0) -> None:
-        """Write the heads of a table that begins in this column. Heads of numbers are right-aligned."""
+        """Write the heads of a table that begins in this column.
+
+        Heads of numbers are right-aligned.
+        """
         for offset, content in enumerate(contents):
             is_text = offset == column == 0
             self.put(row, column + offset, content, styles.head if is_text else styles.number_head)

@@ -1,4 +1,7 @@
-"""The live sheets of results: noise, margins of error, T, shares and losses, and epsilon at delta."""
+"""The live sheets of results.
+
+They have noise, margins of error, T, shares and losses, and epsilon at delta.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +23,9 @@ from safetab.model.products.safetab_p.safetab_p import SAFETAB_P, SEX_BY_AGE
 LEAST_SIGMA = 0.7
 _CELL_HEAD = "cell, lone total: ± at 95 %"
 _ABOVE = (
-    "Margins of error (±) are in persons, each with its confidence. From the size for the target error on, the margin"
-    " of a lone total, or of a cell of the table on average, is at most that part of the number."
+    "Margins of error (±) are in persons, each with its confidence."
+    " From the size for the target error on, the margin of a lone total,"
+    " or of a cell of the table on average, is at most that part of the number."
 )
 _LOSS_DECIMALS = 6
 _FIRST_LEVEL = 10
@@ -33,8 +37,8 @@ _STEPS = 8
 _FIRST_EPSILON = 6
 _ROUNDING = live.of(2**-44)  # of each term: many times what 15 digits can lose
 _EPSILON_HEADS = (
-    "loss, rho", *(f"order, step {step}" for step in range(_STEPS + 1)), "epsilon, before rounding up",
-    "epsilon",
+    "loss, rho", *(f"order, step {step}" for step in range(_STEPS + 1)),
+    "epsilon, before rounding up", "epsilon",
 )  # fmt: skip
 HEADS = (
     "level", "share of its pass", "sigma or scale, stage 1", "sigma or scale, stage 2",
@@ -44,7 +48,10 @@ HEADS = (
     *(f"total of {ages} ages: ± at 95 %" for ages in _AGES), "total-only: ± at 95 %",
     "stage 1 total: ± at 95 %", "published if all were empty", WANTED_HEAD,
     "rho by the paper's formula", "smallest rho, by rounded normal", "saved",
-    *(f"size for the target error: {table}" for table in ("total alone", *(f"{ages} ages" for ages in _AGES))),
+    *(
+        f"size for the target error: {table}"
+        for table in ("total alone", *(f"{ages} ages" for ages in _AGES))
+    ),
     "do the formulas hold?",
 )  # fmt: skip
 
@@ -52,7 +59,8 @@ HEADS = (
 class _EpsilonSheet:
     """The sheet that turns rho into epsilon at delta, as the page and the package do.
 
-    Each loss has a row: better and better orders, the bound at the last one, and the bound rounded up.
+    Each loss has a row: better and better orders, the bound at the last one, and the bound rounded
+    up.
     """
 
     def __init__(self, workbook: Workbook, inputs: Inputs, styles: Styles) -> None:
@@ -66,7 +74,10 @@ class _EpsilonSheet:
             " order above 1 (Canonne, Kamath and Steinke 2020).",
             "The best order solves (order - 1)² = -(ln delta + ln order) / rho. Each step puts the"
             " last order into the right side.",
-            "Epsilon is rounded up to 4 decimals, after adding the largest possible rounding error.",
+            (
+                "Epsilon is rounded up to 4 decimals, after adding the largest possible rounding"
+                " error."
+            ),
         )
         for row, line in enumerate(lines, start=1):
             self._sheet.put(row, 0, line, styles.text)
@@ -74,7 +85,10 @@ class _EpsilonSheet:
         self._sheet.worksheet.freeze_panes(_FIRST_EPSILON, 1)
 
     def epsilon_of(self, rho: Live) -> Live:
-        """The cell with the epsilon of a loss, which is 0 for a loss of 0. Text is repeated as text."""
+        """The cell with the epsilon of a loss, which is 0 for a loss of 0.
+
+        Text is repeated as text.
+        """
         put, row = self._sheet.put, self._row
         self._row += 1
         loss = put(row, 0, live.if_number(rho, live.greater(rho, 1e-300)), self.styles.budget)
@@ -109,7 +123,10 @@ class LevelResults:
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """The cells of all levels, of each pass's loss and of the loss of anyone. Losses are a word if a budget is bad."""
+    """The cells of all levels, of each pass's loss and of the loss of anyone.
+
+    Losses are a word if a budget is bad.
+    """
 
     levels: tuple[LevelResults, ...]
     losses: dict[Pass, Live]
@@ -171,9 +188,9 @@ def _write_beside_inputs(inputs: Inputs, rows: list[LevelResults], styles: Style
 def _write_losses(
     sheet: Sheet, inputs: Inputs, epsilons: _EpsilonSheet, styles: Styles
 ) -> tuple[dict[Pass, Live], Live]:
-    """Write the totals here and beside the inputs; return the cells of each pass's total and of anyone's.
+    """Write the totals here and beside the inputs.
 
-    A cell holds text if a budget is bad.
+    Returns the cells of each pass's total and of anyone's. A cell holds text if a budget is bad.
     """
     heads = (
         "people",
@@ -197,7 +214,8 @@ def _write_losses(
         costliest = live.if_number(costliest, live.if_number(other, live.greater(costliest, other)))
     anyone = _write_loss(sheet, 4 + len(totals), "anyone", costliest, epsilons)
     words = (
-        "Losses are rounded up. Epsilon is at the delta of the inputs, as on the page; the sheet Epsilon has the steps."
+        "Losses are rounded up. Epsilon is at the delta of the inputs, as on the page;"
+        " the sheet Epsilon has the steps."
         ' A total shows "bad budget" if a budget is missing, negative or not a number.'
     )
     sheet.put(7, 1, words, styles.text)
@@ -280,7 +298,10 @@ class _LevelRow:
     def _put(
         self, formula: Live, style: Format, *, is_there: bool = True, always: bool = False
     ) -> Live:
-        """Write the next cell of the row. It is empty if the level has no such number or no budget."""
+        """Write the next cell of the row.
+
+        It is empty if the level has no such number or no budget.
+        """
         content: Live = (
             formula
             if always
@@ -371,7 +392,10 @@ class _LevelRow:
         )
 
     def _write_sizes(self) -> None:
-        """Write from which size on a total, and the cells of each table on average, have the target error."""
+        """Write the sizes from which on totals and cells have the target error.
+
+        The cells of a table have it on average.
+        """
         margin = self._cells[HEADS.index(_CELL_HEAD)]
         for cells in (1, *(2 * ages for ages in _AGES)):
             size = live.rounded_up(cells * margin / self._inputs.relative_error, 0)

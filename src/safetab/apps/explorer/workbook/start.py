@@ -1,4 +1,7 @@
-"""The first sheet: two questions in plain words, where to type, the answer, and a picture of all margins."""
+"""The first sheet: two questions in plain words, and their answers.
+
+It says where to type, and has a picture of all margins.
+"""
 
 from __future__ import annotations
 
@@ -114,7 +117,10 @@ def _write_precision(
 def _write_cost(
     sheet: Sheet, inputs: Inputs, results: Results, chosen: _Chosen, styles: Styles
 ) -> None:
-    """Write the second question: the loss of anyone now and with the wanted margin, beside that of 2020."""
+    """Write the second question: the loss of anyone now and with the wanted margin.
+
+    That of 2020 stands beside it.
+    """
     assert SAFETAB_P.reference is not None
     known = float(reported_references(SAFETAB_P)[SAFETAB_P.reference.name].unbounded)
     sheet.put(13, 0, "2. How much privacy does that cost, compared with 2020?", styles.section)
@@ -137,7 +143,10 @@ def _write_cost(
         multiples.append(sheet.put(row, 2, live.if_number(cell, rho / known), styles.times))
     sheet.put(15, 3, "the largest of the passes: nobody is in two of them", styles.note)
     sheet.put(16, 3, "if the other budgets stay as they are", styles.note)
-    note = f"{SAFETAB_P.reference.name}, rho. The epsilon of each level counts as rho = epsilon squared / 2 at most"
+    note = (
+        f"{SAFETAB_P.reference.name}, rho. The epsilon of each level counts as rho = epsilon"
+        " squared / 2 at most"
+    )
     sheet.put(17, 3, note, styles.note)
     near = live.number_text(live.rounded(100 * multiples[0]) / 100)
     cost = live.when(

@@ -1,4 +1,7 @@
-"""The workbook: live formulas, curves by the true size of a group, exact values, and how exact formulas are."""
+"""The workbook: live formulas, curves by the true size of a group, and exact values.
+
+It also says how exact the formulas are.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +48,10 @@ _CHARTS_COLUMN = 13
 
 
 def _first_choice(census: Census, results: Sequence[LevelResults]) -> int:
-    """The position of the level that the sheet opens with: the census's example if possible, or a level with a T."""
+    """The position of the level that the sheet opens with.
+
+    That is the census's example if possible, or a level with a T.
+    """
     levels = [result.inputs.level for result in results]
     example = None if census.example_level is None else census.level(*census.example_level)
     usual = levels.index(example) if example is not None and example in levels else 0
@@ -63,7 +69,10 @@ def _write_curves(
     opens_with: int,
     styles: Styles,
 ) -> None:
-    """Write the curves of the chosen level, with charts. The level at `opens_with` is chosen first."""
+    """Write the curves of the chosen level, with charts.
+
+    The level at `opens_with` is chosen first.
+    """
     sheet = Sheet(workbook, _CURVES, (26, 28, 13, 13, 13, 3, 3, 12, 13, 13, 13, 13, 3))
     sheet.put(0, 0, "Curves by the true size of a group", styles.title)
     sheet.put(2, 0, "level (choose)", styles.text)
@@ -304,7 +313,10 @@ def _write_level(sheet: Sheet, row: int, tuning: Tuning, tuned: TunedLevel, styl
 
 
 def margins(design: LevelDesign) -> list[int | None]:
-    """The margins of a level in the order of the columns; None where the level has no such number."""
+    """The margins of a level in the order of the columns.
+
+    None stands where the level has no such number.
+    """
     columns = [(TOTAL.kind(TOTAL_LINE), Fraction(str(confidence))) for confidence in CONFIDENCES]
     columns += [
         (shape.kind(name), CONFIDENCE)
@@ -343,7 +355,10 @@ def _write_curve(sheet: Sheet, row: int, tuned: TunedLevel, styles: Styles) -> N
 
 
 def _write_accuracy(workbook: Workbook, styles: Styles) -> None:
-    """Write the sheet that says which formulas are exact, and how far off the others are at most."""
+    """Write the sheet that says which formulas are exact.
+
+    It says how far off the others are at most.
+    """
     sheet = Sheet(workbook, "What is exact", (38, 58, 78))
     sheet.put(0, 0, "Which formulas are exact, and how far off the others are", styles.title)
     for row, line in enumerate(_TEXTS["exact"], start=1):
@@ -366,9 +381,10 @@ _OPTIONS = {
 
 
 def write_workbook(tuning: Tuning, path: Path, loaded_config: str | None = None) -> None:
-    """Write the workbook to a path, replacing what is there. Sheets are in the order of these calls.
+    """Write the workbook to a path, replacing what is there.
 
-    `loaded_config` is the text of the configuration, or None if it is that of production, changed or not.
+    Sheets are in the order of these calls. `loaded_config` is the text of the configuration, or
+    None if it is that of production, changed or not.
     """
     content = BytesIO()
     workbook = Workbook(content, _OPTIONS)

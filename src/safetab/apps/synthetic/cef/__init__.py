@@ -1,1 +1,4 @@
-"""A synthetic census as a Census Edited File: persons, units, counts, the GRF-C and reader.ini."""
+"""A synthetic census as a Census Edited File.
+
+Its files are persons, units, counts, the GRF-C and reader.ini.
+"""

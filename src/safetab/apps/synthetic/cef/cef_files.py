@@ -1,4 +1,7 @@
-"""The files of a synthetic CEF: persons, units, counts, GRF-C and reader.ini, all in one folder."""
+"""The files of a synthetic CEF, all in one folder.
+
+They are persons, units, counts, GRF-C and reader.ini.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +39,10 @@ def write_reader_file(folder: Path) -> None:
 
 
 def write_grf(folder: Path, geography: StateGeography) -> None:
-    """Write the GRF-C of one state with all 76 columns. Columns that nothing here reads are empty."""
+    """Write the GRF-C of one state with all 76 columns.
+
+    Columns that nothing here reads are empty.
+    """
     separators = dict.fromkeys(_SEPARATORS, SEPARATOR.encode())
     with (folder / f"grfc_tab20_{geography.share.state.code}.txt").open("wb") as file:
         file.write(SEPARATOR.join(record_lines.GRF_COLUMNS).encode() + b"\n")
@@ -79,7 +85,10 @@ def _grf_columns(
 
 
 def _grf_line_type(columns: Mapping[str, Texts | bytes]) -> np.dtype[Any]:
-    """A line with the columns that have values, and a separator after all but the last of the 76."""
+    """A line with the columns that have values.
+
+    A separator follows all but the last of the 76.
+    """
     widths: dict[str, int] = {}
     for name, separator in zip_longest(record_lines.GRF_COLUMNS, _SEPARATORS):
         if name in columns:
@@ -151,7 +160,10 @@ class CefStateFiles:
 def cef_state_files(
     folder: Path, state: str, mix: CodeMix, mafids: MafIds
 ) -> Iterator[CefStateFiles]:
-    """The open files of one state. The counts are written at the end, unless an error is raised."""
+    """The open files of one state.
+
+    The counts are written at the end, unless an error is raised.
+    """
     with (
         (folder / f"CEF20_PER_{state}.txt").open("wb") as persons,
         (folder / f"CEF20_UNIT_{state}.txt").open("wb") as units,

@@ -1,8 +1,9 @@
-"""The person and unit records of a synthetic Census Edited File (CEF), as lines of fixed width.
+"""The person and unit records of a synthetic CEF, as lines of fixed width.
 
-A field is a column of bytes, so a file is written without formatting its lines one by one. A CEF
-holds race codes from 1000 to 8999, Hispanic origins in the same range, and 9950 for people who are
-not Hispanic. MAFIDs and block ids are unique in the nation; each state has its own range of numbers.
+A CEF is a Census Edited File. A field is a column of bytes, so a file is written without formatting
+its lines one by one. A CEF holds race codes from 1000 to 8999, Hispanic origins in the same range,
+and 9950 for people who are not Hispanic. MAFIDs and block ids are unique in the nation; each state
+has its own range of numbers.
 """
 
 from __future__ import annotations
@@ -131,7 +132,7 @@ def codes_no_cef_holds(mix: CodeMix) -> Sequence[str]:
 
 
 def with_codes_of_a_cef(lists: PublicLists, mix: CodeMix) -> tuple[PublicLists, CodeMix]:
-    """The census's own lists and mix, with Hispanic codes moved to numbers that a CEF can hold."""
+    """The census's own lists and mix, with Hispanic codes that a CEF can hold."""
     codes = {
         iteration: frozenset(map(_moved, members))
         for iteration, members in lists.codes_of_iteration.items()

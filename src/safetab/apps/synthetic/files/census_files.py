@@ -1,7 +1,8 @@
-"""The files of a synthetic census: blocks, people, households, names, and the marker beside them.
+"""The files of a synthetic census, and the marker beside them.
 
-The marker says that the people are made up, and is written first. Every column of a record is a
-dictionary of texts: this form is the fastest to write and to read.
+They hold blocks, people, households and names. The marker says that the people are made up, and is
+written first. Every column of a record is a dictionary of texts: this form is the fastest to write
+and to read.
 """
 
 from __future__ import annotations
@@ -41,7 +42,10 @@ from safetab.model.products.safetab_p.safetab_p import OLDEST_AGE, PERSON_RECORD
 TEXTS = pa.dictionary(pa.int32(), pa.string())
 _PERSON_SCHEMA = pa.schema([(column, TEXTS) for column in PERSON_RECORD.columns])
 PERSON_HOUSEHOLD = "person-household"
-"""Who lives with whom: a row for each person record, in the order of the files of person records."""
+"""Who lives with whom: a row for each person record.
+
+Rows are in the order of the files of person records.
+"""
 _PERSON_HOUSEHOLD_SCHEMA = pa.schema([("HOUSEHOLD", pa.int32())])
 _HOUSEHOLD_SCHEMA = pa.schema([(column, TEXTS) for column in HOUSEHOLD_RECORD.columns])
 
@@ -115,7 +119,10 @@ def used_text_column(
 
 
 def _block_columns(chunk: PeopleChunk, people: StatePeople) -> dict[str, pa.Array]:
-    """The columns that name each person's block. Only the texts of the chunk's blocks are made."""
+    """The columns that name each person's block.
+
+    Only the texts of the chunk's blocks are made.
+    """
     numbers = block_numbers(people.geography, chunk.blocks)
     block_of_person = pa.array(np.repeat(np.arange(len(chunk.blocks)), chunk.people_of_block))
     names = ("TABBLKST", "TABBLKCOU", "TABTRACTCE", "TABBLK")
@@ -143,7 +150,10 @@ _TableWriter = Callable[[pa.Table], None]
 
 
 class CensusFormat(Enum):
-    """How people and blocks are written. The value is the word on the command line."""
+    """The form in which people and blocks are written.
+
+    The value is the word on the command line.
+    """
 
     PARQUET = "parquet"
     TEXT = "text"
@@ -151,7 +161,7 @@ class CensusFormat(Enum):
 
     @property
     def ending(self) -> str:
-        """How the names of files end."""
+        """The ending of the names of files."""
         return ".parquet" if self is CensusFormat.PARQUET else ".txt"
 
 
@@ -191,7 +201,10 @@ def table_file(
 
 
 def _as_text(table: pa.Table, missing: str) -> pa.Table:
-    """The same table with plain texts instead of dictionaries, and `missing` where a value is missing."""
+    """A table with plain texts instead of dictionaries.
+
+    `missing` stands where a value is missing.
+    """
     return pa.table(
         {name: table[name].cast(pa.string()).fill_null(missing) for name in table.column_names}
     )
@@ -246,7 +259,8 @@ def person_and_household_files(
 def join_person_households(folder: Path) -> None:
     """Make one file of the states' files of who lives with whom.
 
-    Household n, counted from 0, is row n of the household records. People in group quarters have null.
+    Household n, counted from 0, is row n of the household records. People in group quarters have
+    null.
     """
     parts = folder / PERSON_HOUSEHOLD
     kept: dict[str, Any] = {

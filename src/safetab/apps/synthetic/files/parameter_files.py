@@ -1,7 +1,8 @@
-"""The parameters folders of a synthetic census: config.json, the four public lists and about.toml.
+"""The parameters folders of a synthetic census.
 
-They are made for lists of the census's own, with about the proportions of the 2020 lists, or taken
-over from parameters that somebody gave. The parameters of households are derived from those of people.
+They have config.json, the four public lists and about.toml. They are made for lists of the census's
+own, with about the proportions of the 2020 lists, or taken over from parameters that somebody gave.
+The parameters of households are derived from those of people.
 """
 
 from __future__ import annotations
@@ -87,7 +88,10 @@ def write_parameters(
 
 
 def write_new_parameters(folder: Path, name: str, *, households: bool) -> None:
-    """Write parameters to start from: the choices of 2020, short made-up lists, and a README that explains them."""
+    """Write parameters to start from.
+
+    They are the choices of 2020, short made-up lists, and a README that explains them.
+    """
     product = SAFETAB_H if households else SAFETAB_P
     write_lines(folder / CONFIG_FILE, presets(product)[PRODUCTION].splitlines())
     _write_lists(folder, own_public_lists(FEWEST_ITERATIONS))
@@ -109,7 +113,10 @@ def _write_lists(folder: Path, lists: PublicLists) -> None:
     for iteration in lists.iterations:
         is_ethnicity = iteration.kind == ETHNICITY_KIND
         alone = "" if is_ethnicity else f"|{iteration.kind == RACE_ALONE}"
-        row = f"{iteration.code}|{iteration.name}|{iteration.level.number}{alone}|{_FLAGS[iteration.listed]}"
+        row = (
+            f"{iteration.code}|{iteration.name}|{iteration.level.number}{alone}"
+            f"|{_FLAGS[iteration.listed]}"
+        )
         (ethnicities if is_ethnicity else races).append(row)
         pairs += [
             f"{iteration.code}|{code}" for code in sorted(lists.codes_of_iteration[iteration.code])
@@ -142,7 +149,10 @@ def _demo_config(us_states: Iterable[str], reader: ReaderKind) -> dict[str, Any]
 
 
 class _Choices(NamedTuple):
-    """The budgets of 2020, and thresholds well above the noise of stage 1: an empty group gets only a total."""
+    """The budgets of 2020, and thresholds well above the noise of stage 1.
+
+    So an empty group gets only a total.
+    """
 
     persons: float
     households: float
@@ -323,7 +333,10 @@ def _codes_of(groups: Sequence[ListedGroup]) -> tuple[str, ...]:
 def _detailed_groups(
     major: str, first_code: int, count: int, names: dict[str, str]
 ) -> Iterator[ListedGroup]:
-    """The Detailed groups of a major group, with codes in rising order. Adds the names of the codes."""
+    """The Detailed groups of a major group, with codes in rising order.
+
+    Adds the names of the codes.
+    """
     next_code = first_code + 1
     for number in range(1, count + 1):
         name = f"{major} {number}"

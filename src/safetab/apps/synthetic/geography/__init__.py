@@ -1,1 +1,4 @@
-"""Where people live: states, counties, tracts, blocks, places and AIANNH areas, and their names."""
+"""The places where people live: states, counties, tracts, blocks, places and AIANNH areas.
+
+Their names are here too.
+"""

@@ -1,4 +1,4 @@
-"""How large a synthetic census is: its people and geography, shared out among the states."""
+"""The size of a synthetic census: its people and geography, shared out among the states."""
 
 from __future__ import annotations
 
@@ -39,7 +39,10 @@ _STATES_TEXT = (files("safetab.apps.synthetic") / "states_of_2020.csv").read_tex
     _NationState(code, name, *map(int, numbers))
     for code, name, *numbers in list(csv.reader(_STATES_TEXT.splitlines()))[1:]
 )
-"""The states in the order of their codes, 331,449,281 people in 3,143 counties; and Puerto Rico."""
+"""The states in the order of their codes, and Puerto Rico.
+
+The states have 331,449,281 people in 3,143 counties.
+"""
 
 _US_PEOPLE = sum(state.people for state in US_STATES_OF_2020)
 NATION_PEOPLE = _US_PEOPLE + PUERTO_RICO_OF_2020.people
@@ -47,7 +50,10 @@ NATION_PEOPLE = _US_PEOPLE + PUERTO_RICO_OF_2020.people
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """A place or AIANNH area: it covers a county's line of blocks from one percentage to another."""
+    """A place or AIANNH area.
+
+    It covers a county's line of blocks from one percentage to another.
+    """
 
     code: int
     name: str
@@ -68,7 +74,7 @@ class GivenCounty:
 
 @dataclass(frozen=True, slots=True)
 class _Extent:
-    """How many entities of each kind there are."""
+    """The number of entities of each kind."""
 
     counties: int
     tracts: int
@@ -77,7 +83,7 @@ class _Extent:
     aiannh_areas: int
 
     def scaled(self, tracts: int, counties: int) -> _Extent:
-        """The same density of blocks, places and areas with other numbers of tracts and counties."""
+        """Other numbers of tracts and counties, with this density of blocks, places and areas."""
 
         def share(count: int) -> int:
             return max(1, round(count * tracts / self.tracts)) if count else 0
@@ -93,9 +99,10 @@ _PUERTO_RICO_EXTENT = _Extent(counties=78, tracts=981, blocks=41_987, places=292
 
 @dataclass(frozen=True, slots=True)
 class SizeRequest:
-    """The size that a user asks for. None means the nation's number, as far as the others allow.
+    """The size that a user asks for.
 
-    States, counties and tracts are those of the US. Puerto Rico has its share of tracts on top.
+    None means the nation's number, as far as the others allow. States, counties and tracts are
+    those of the US. Puerto Rico has its share of tracts on top.
     """
 
     people: int
@@ -130,7 +137,10 @@ class SizeRequest:
                 findings.error(f"--{finer}", problem)
         most = _MOST_COUNTIES_OF_A_STATE
         if not findings.has_errors and any(share.counties > most for share in state_shares(self)):
-            problem = f"{self.counties:,} are too many for this number of states. A state can have {most}."
+            problem = (
+                f"{self.counties:,} are too many for this number of states."
+                f" A state can have {most}."
+            )
             findings.error("--counties", problem)
         return findings.findings
 

@@ -1,7 +1,8 @@
-"""The blocks of one state of a synthetic nation: entities, names, and how many people live there.
+"""The blocks of one state of a synthetic nation.
 
-Blocks stand in a line, in the order of their ids. Counties and tracts are stretches of that line.
-So are places and AIANNH areas, but they begin and end anywhere, so a tract can meet several.
+They have entities, names, and a number of people who live there. Blocks stand in a line, in the
+order of their ids. Counties and tracts are stretches of that line. So are places and AIANNH areas,
+but they begin and end anywhere, so a tract can meet several.
 """
 
 from __future__ import annotations
@@ -48,7 +49,10 @@ _WEIGHT_OF_A_TRACT = 1_000
 
 @dataclass(frozen=True, eq=False)
 class StateGeography:
-    """The geography of one state. Arrays have one element per block unless a comment says otherwise."""
+    """The geography of one state.
+
+    Arrays have one element per block unless a comment says otherwise.
+    """
 
     share: StateShare
     county_of_tract: Integers  # position among the counties; one element per tract
@@ -65,7 +69,10 @@ class StateGeography:
 
     @cached_property
     def county_number_of_tract(self) -> Integers:
-        """Three digits: given, or odd like real ones, or every number if there are many counties."""
+        """Three digits for each tract's county: given, or odd like real ones.
+
+        If there are many counties, every number is used.
+        """
         if self.share.given_counties:
             numbers = np.array([county.number for county in self.share.given_counties])
             return numbers[self.county_of_tract]
@@ -94,13 +101,19 @@ class StateGeography:
 
     @cached_property
     def first_block_of_neighbourhood(self) -> Integers:
-        """Where each neighbourhood begins: a tract, or the part of it inside an AIANNH area."""
+        """The first block of each neighbourhood.
+
+        A neighbourhood is a tract, or the part of it inside an AIANNH area.
+        """
         changes = (np.diff(self.tract_of_block) != 0) | (np.diff(self.aiannh) != 0)
         return np.concatenate(([0], 1 + np.flatnonzero(changes)))
 
 
 def block_numbers(geography: StateGeography, blocks: Integers | slice) -> dict[str, Integers]:
-    """The columns of the geography file: the ids of these blocks, their places and AIANNH areas."""
+    """The columns of the geography file for these blocks.
+
+    They are the blocks' ids, places and AIANNH areas.
+    """
     tract = geography.tract_of_block[blocks]
     area = geography.aiannh[blocks]
     place = np.append(geography.place_number, NO_PLACE)  # position -1 means "in no place"
@@ -115,7 +128,10 @@ def block_numbers(geography: StateGeography, blocks: Integers | slice) -> dict[s
 
 
 def state_geography(share: StateShare, seed: int) -> StateGeography:
-    """Draw the geography of a state. The number of people changes only how many live in each block."""
+    """Draw the geography of a state.
+
+    The number of people changes only how many live in each block.
+    """
     bits = RandomBits(seed, int(share.state.code), 0)
     if share.given_counties:
         tracts_of_county = np.array([county.tracts for county in share.given_counties])
@@ -137,7 +153,10 @@ def state_geography(share: StateShare, seed: int) -> StateGeography:
 
 
 def _block_numbers(blocks_of_tract: Integers, tract_of_block: Integers) -> Integers:
-    """Four digits for each block: 1000, 1001, ... 2000, ... The first digit is the block group."""
+    """Four digits for each block: 1000, 1001, ... 2000, ...
+
+    The first digit is the block group.
+    """
     first = np.cumsum(blocks_of_tract) - blocks_of_tract
     in_tract = np.arange(len(tract_of_block)) - first[tract_of_block]
     groups = np.clip(blocks_of_tract // _BLOCKS_A_BLOCK_GROUP, 1, _MOST_BLOCK_GROUPS)
@@ -149,7 +168,10 @@ def _block_numbers(blocks_of_tract: Integers, tract_of_block: Integers) -> Integ
 def _block_weights(
     blocks_of_tract: Integers, tract_of_block: Integers, bits: RandomBits
 ) -> Integers:
-    """The weight of each tract, shared out unevenly. Many blocks have 0, but never a tract's first."""
+    """The weight of each tract, shared out unevenly.
+
+    Many blocks have 0, but never a tract's first.
+    """
     parts = bits.lognormal(_SPREAD_OF_BLOCKS, len(tract_of_block))
     first = np.cumsum(blocks_of_tract) - blocks_of_tract
     is_empty = bits.chances(_BLOCKS_WITHOUT_HOMES, len(tract_of_block))
@@ -161,7 +183,10 @@ def _block_weights(
 
 
 def _last_people(weights: Integers, people: int) -> Integers:
-    """How many people live in each block and all earlier ones, nearly in proportion to the weights."""
+    """The number of people in each block and all earlier ones.
+
+    It is nearly in proportion to the weights.
+    """
     ends = np.cumsum(weights)
     too_many_bits = int(ends[-1]).bit_length() + people.bit_length() - 63
     ends >>= max(0, too_many_bits)
@@ -231,9 +256,10 @@ def _drawn_stretches(length: int, count: int, covered_per_mille: int, bits: Rand
 
 
 def _stretches(length: int, weights: Integers) -> Integers:
-    """The stretch that covers each point of a line, or NO_ENTITY. Every stretch covers a point.
+    """The stretch that covers each point of a line, or NO_ENTITY.
 
-    The weights are those of a gap, a stretch, a gap, and so on, ending with a gap.
+    Every stretch covers a point. The weights are those of a gap, a stretch, a gap, and so on,
+    ending with a gap.
     """
     lengths = apportioned(length - len(weights) // 2, weights)
     lengths[1::2] += 1
@@ -246,17 +272,17 @@ Named = tuple[AreaLevel, str, str]
 """A level, the id of one of its entities, and the entity's name."""
 
 _BEGINNINGS = (  # noqa: SIM905 - a list literal would take many lines
-    "Alder Amber Ash Barn Bay Bell Birch Black Bridge Brook Cedar Clear Clover Copper Crest Deer East"
-    " Elm Fair Fern Flint Fox Glen Gold Grand Green Hart Haven Hazel High Iron Juniper Lake Linden"
-    " Long Maple Marsh Mill North Oak Otter Pine Prairie Red Ridge River Rock Rose Salt Sand Silver"
-    " South Spring Stone Summer Thorn Walnut West White Willow"
+    "Alder Amber Ash Barn Bay Bell Birch Black Bridge Brook Cedar Clear Clover Copper Crest Deer"
+    " East Elm Fair Fern Flint Fox Glen Gold Grand Green Hart Haven Hazel High Iron Juniper Lake"
+    " Linden Long Maple Marsh Mill North Oak Otter Pine Prairie Red Ridge River Rock Rose Salt"
+    " Sand Silver South Spring Stone Summer Thorn Walnut West White Willow"
 ).split()
 _ENDINGS = (  # noqa: SIM905 - a list literal would take many lines
     "bend bluff borough bury crossing dale field ford gate grove ham haven hill hurst land ley mere"
     " mont more port ridge shore side stead ton vale view ville water way wick wood worth"
 ).split()
-_SPANISH_BEGINNINGS = "Agua Alto Bella Campo Cerro Loma Monte Palma Río Santa Valle Villa".split()  # noqa: SIM905
-_SPANISH_ENDINGS = "Alegre,Blanca,Clara,del Mar,Elena,Grande,Hermosa,Nueva,Rosa,Verde".split(",")  # noqa: SIM905
+_SPANISH_BEGINNINGS = ("Agua Alto Bella Campo Cerro Loma Monte Palma Río Santa Valle Villa").split()  # noqa: SIM905
+_SPANISH_ENDINGS = ("Alegre,Blanca,Clara,del Mar,Elena,Grande,Hermosa,Nueva,Rosa,Verde").split(",")  # noqa: SIM905
 _ORDINALS = ("", "Heights", "Center", "Junction", "Springs", "Park", "Corners", "Falls")
 _AREA_ENDINGS = ("Reservation", "Village", "Off-Reservation Trust Land", "Rancheria")
 _COUNTY_NOUNS = {"22": "Parish", "02": "Borough", "11": "District", "72": "Municipio"}

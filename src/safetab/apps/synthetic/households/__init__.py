@@ -1,1 +1,4 @@
-"""Who lives with whom: the people of a block in households and group quarters, and units where nobody lives."""
+"""Who lives with whom.
+
+The people of a block are in households and group quarters; nobody lives in the vacant units.
+"""

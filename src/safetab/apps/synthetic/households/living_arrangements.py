@@ -1,4 +1,7 @@
-"""Relationships by age, the kinds of group quarters, and the facts of a household that follow."""
+"""Relationships by age, and the kinds of group quarters.
+
+Also the facts of a household that follow from its members.
+"""
 
 from __future__ import annotations
 
@@ -46,8 +49,8 @@ _SPOUSES = (_R.OPPOSITE_SEX_SPOUSE, _R.SAME_SEX_SPOUSE)
 _UNMARRIED_PARTNERS = (_R.OPPOSITE_SEX_PARTNER, _R.SAME_SEX_PARTNER)
 _OWN_CHILDREN = (_R.BIOLOGICAL_CHILD, _R.ADOPTED_CHILD, _R.STEPCHILD)
 _RELATIVES = (
-    *_SPOUSES, *_OWN_CHILDREN, _R.SIBLING, _R.PARENT, _R.GRANDCHILD, _R.PARENT_IN_LAW, _R.CHILD_IN_LAW,
-    _R.OTHER_RELATIVE,
+    *_SPOUSES, *_OWN_CHILDREN, _R.SIBLING, _R.PARENT, _R.GRANDCHILD, _R.PARENT_IN_LAW,
+    _R.CHILD_IN_LAW, _R.OTHER_RELATIVE,
 )  # fmt: skip
 
 _ARRANGEMENTS = package_data("safetab.apps.synthetic.households", "living_arrangements.toml")
@@ -73,7 +76,10 @@ def relationship_by_age(
 
 NO_QUARTERS = 0
 CHILDRENS_HOME = 201
-"""A group home for juveniles: children live here if their block has no adult, or far too few."""
+"""A group home for juveniles.
+
+Children live here if their block has no adult, or far too few.
+"""
 
 LAST_INSTITUTIONAL = 405
 _BLOCKS = 10_000
@@ -111,7 +117,7 @@ class Members:
     households: int
 
     def count(self, chosen: Flags) -> Integers:
-        """How many chosen members each household has."""
+        """The number of chosen members of each household."""
         return np.bincount(self.household[chosen], minlength=self.households)
 
     def any(self, chosen: Flags) -> Flags:
@@ -183,7 +189,10 @@ def _types_2(
 
 
 def _unmarried_partners(couple: _Small, is_female: Flags) -> _Small:
-    """UPART: a man with a man 1, with a woman 2; a woman with a woman 3, with a man 4; others 5."""
+    """UPART, by the sexes of the householder and of the partner.
+
+    A man with a man has 1, with a woman 2; a woman with a woman 3, with a man 4; others have 5.
+    """
     of_man = np.where(couple == 4, 1, 2)
     return np.where((couple == 3) | (couple == 4), of_man + 2 * is_female, 5).astype(np.uint8)
 

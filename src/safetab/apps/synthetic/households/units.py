@@ -1,9 +1,10 @@
-"""The people of each block divided into households and group quarters, and vacant units beside them.
+"""The people of each block divided into households and group quarters.
 
-Everybody marked as a householder is one. If a block has too few of them, its oldest adults become
-householders too. Partners are found by rank of age. Everybody else joins a household of the block,
-older people with older householders. Children whose block has nobody old enough live in a children's
-home. Nobody is moved, added or left out. Members may then be given their householder's codes.
+Vacant units stand beside them. Everybody marked as a householder is one. If a block has too few of
+them, its oldest adults become householders too. Partners are found by rank of age. Everybody else
+joins a household of the block, older people with older householders. Children whose block has
+nobody old enough live in a children's home. Nobody is moved, added or left out. Members may then be
+given their householder's codes.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ _MARRIED = {Relationship.OPPOSITE_SEX_SPOUSE: 870, Relationship.SAME_SEX_SPOUSE:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Homes:
-    """Where people of whole blocks live, with one element per person."""
+    """The homes of people of whole blocks, with one element per person."""
 
     householder: Integers  # position of the person's householder, or -1 in group quarters
     relationship: NDArray[np.uint8]  # RELSHIP
@@ -75,7 +76,7 @@ class _Division:
     bits: RandomBits
 
     def homes(self, is_marked: Flags) -> _Homes:
-        """Where everybody lives, if these people are marked as householders."""
+        """Everybody's home, if these people are marked as householders."""
         quarters = self._quarters(is_marked)
         is_householder = is_marked | self._further_householders(
             is_marked, quarters == living_arrangements.NO_QUARTERS
@@ -182,7 +183,7 @@ class _Division:
         return found
 
     def _shares(self, householders: Integers, people: Integers) -> Integers:
-        """How many shares of the block's other people each household takes.
+        """The shares of the block's other people that each household takes.
 
         All households of a block take one share if some would otherwise get too many people.
         """
@@ -197,11 +198,11 @@ class _Division:
         return np.bincount(self.block[persons], numbers, len(self.people_of_block)).astype(np.int64)
 
     def _count(self, chosen: Flags) -> Integers:
-        """How many people of each block are chosen."""
+        """The number of chosen people of each block."""
         return np.bincount(self.block[chosen], minlength=len(self.people_of_block))
 
     def _rank(self, chosen: Flags) -> Integers:
-        """How many chosen people of the block stand before each person."""
+        """The number of chosen people of the block who stand before each person."""
         before: Integers = np.cumsum(chosen) - chosen
         first = np.cumsum(self.people_of_block) - self.people_of_block
         return np.asarray(before - before[first[self.block]])
@@ -237,7 +238,10 @@ class VacantUnits:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HousedChunk:
-    """People of whole blocks, and their units. Households stand in the order of their householders."""
+    """People of whole blocks, and their units.
+
+    Households stand in the order of their householders.
+    """
 
     people: PeopleChunk
     homes: _Homes
@@ -251,7 +255,7 @@ class HousedChunk:
 
     @property
     def units(self) -> int:
-        """How many units of any kind there are."""
+        """The number of units of any kind."""
         return len(self.householder) + len(self.quarters.block) + len(self.vacant.block)
 
 
@@ -283,7 +287,7 @@ def housed(chunk: PeopleChunk, demographics: Demographics, bits: RandomBits) -> 
 
 
 def with_shared_codes(chunk: HousedChunk, share: float, bits: RandomBits) -> HousedChunk:
-    """The same households, in which each member has all codes of the householder with this chance."""
+    """Households in which each member has all codes of the householder with this chance."""
     people, householder = chunk.people, chunk.homes.householder
     everybody = np.arange(len(householder))
     is_sharing = bits.below(_CHANCES, len(everybody)) < round(share * _CHANCES)
@@ -317,7 +321,7 @@ def _quarters(
 
 
 def _rank_in(group: Integers, groups: int) -> Integers:
-    """How many members of the same group stand before each."""
+    """The number of members of the same group who stand before each."""
     order = np.argsort(group, kind="stable")
     sizes = np.bincount(group, minlength=groups)
     rank = np.empty(len(group), dtype=np.int64)
@@ -349,7 +353,10 @@ def _vacant_beside(household_block: Integers, blocks: Integers, bits: RandomBits
 
 
 def vacant_in_empty_blocks(geography: StateGeography, bits: RandomBits) -> VacantUnits:
-    """Vacant units in a few of the blocks where nobody lives; the fewer people, the fewer units."""
+    """Vacant units in a few of the blocks where nobody lives.
+
+    The fewer people, the fewer units.
+    """
     empty = np.flatnonzero(np.diff(geography.last_person, prepend=0) == 0)
     wanted = 1000 * geography.share.people // (_PEOPLE_PER_SUCH_BLOCK * max(len(empty), 1))
     chosen = bits.chances(min(_MOST_EMPTY_BLOCKS_WITH_A_UNIT, wanted), len(empty))

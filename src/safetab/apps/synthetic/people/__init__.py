@@ -1,1 +1,4 @@
-"""Who the people are: their codes, ages and sexes, and which population groups they are in."""
+"""Who the people are: their codes, ages and sexes.
+
+Also which population groups they are in.
+"""

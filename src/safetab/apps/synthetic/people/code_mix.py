@@ -1,9 +1,10 @@
-"""Which codes people report: how often in the nation, and in the palette of each neighbourhood.
+"""The mix of codes that people report.
 
-In each major group the lowest code stands for the group's checkbox, which many people mark without
-writing more. The other codes have a heavy tail, and the seed decides which of them are common. A
-palette holds (race code, ethnicity code) pairs; each person takes one. That of a neighbourhood is
-drawn from its county's, which is drawn from the state's, so groups gather in few tracts.
+It says how often, in the nation and in the palette of each neighbourhood. In each major group the
+lowest code stands for the group's checkbox, which many people mark without writing more. The other
+codes have a heavy tail, and the seed decides which of them are common. A palette holds (race code,
+ethnicity code) pairs; each person takes one. That of a neighbourhood is drawn from its county's,
+which is drawn from the state's, so groups gather in few tracts.
 """
 
 from __future__ import annotations
@@ -29,9 +30,10 @@ _OTHER_MAJOR = MAJOR_RACE_COUNT  # none of the major races that CENRACE knows
 
 
 def numbers_of_sets(majors: int) -> NDArray[np.uint8]:
-    """The number of each set of major races, with one bit per race. CENRACE is that of six races.
+    """The number of each set of major races, with one bit per race.
 
-    1 to 6 are one race alone, then come pairs, and so on to 63 for all six.
+    CENRACE is that of six races. 1 to 6 are one race alone, then come pairs, and so on to 63 for
+    all six.
     """
     number_of_bits = np.zeros(1 << majors, dtype=np.uint8)
     sets = (chosen for size in range(1, majors + 1) for chosen in combinations(range(majors), size))
@@ -41,9 +43,13 @@ def numbers_of_sets(majors: int) -> NDArray[np.uint8]:
 
 
 MAJORS = (
-    "White", "Black or African American", "American Indian", "Asian", "Native Hawaiian", "Some Other Race", "",
+    "White", "Black or African American", "American Indian", "Asian", "Native Hawaiian",
+    "Some Other Race", "",
 )  # fmt: skip
-"""The beginnings of the names of major groups, in the order of CENRACE. The last one fits all others."""
+"""The beginnings of the names of major groups, in the order of CENRACE.
+
+The last one fits all others.
+"""
 # by major group: the people per 10,000 whose first code is in it
 _SHARES = {
     US_PASS: (6_150, 1_240, 130, 620, 30, 800, 50),
@@ -63,7 +69,7 @@ _RESOLUTION = 10**6
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StateCodes:
-    """How often codes are reported in one state, if this is given instead of drawn."""
+    """The frequency of codes in one state, if this is given instead of drawn."""
 
     race_weight: Integers  # one element per race code
     hispanic_per_mille: Integers  # among the people with this race code
@@ -86,7 +92,7 @@ class CodeMix:
 
     @property
     def races(self) -> int:
-        """How many race codes there are."""
+        """The number of race codes."""
         return len(self.race_major)
 
 
@@ -131,7 +137,10 @@ def _tail(count: int, exponent: float, bits: RandomBits) -> Integers:
 
 
 def _major_of_codes(lists: PublicLists) -> Mapping[str, int]:
-    """The position in MAJORS of each code, by the name of the largest major iteration that has it."""
+    """The position in MAJORS of each code.
+
+    The name of the largest major iteration that has the code decides.
+    """
     major_of: dict[str, int] = {}
     for iteration in sorted(
         lists.iterations, key=lambda iteration: len(lists.codes_of_iteration[iteration.code])
@@ -163,9 +172,10 @@ Positions = NDArray[np.uint16]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Palettes:
-    """All palettes of a state in one array: the state's, then the counties', then the neighbourhoods'.
+    """All palettes of a state in one array.
 
-    The first palette of a county begins at STATE_PALETTE.
+    The state's come first, then the counties', then the neighbourhoods'. The first palette of a
+    county begins at STATE_PALETTE.
     """
 
     race: Positions
@@ -240,7 +250,10 @@ def _chosen(weights: Integers, count: int, bits: RandomBits) -> Integers:
 
 
 def _gathered(bits: RandomBits, rows: int, draws: int, choices: int, slots: int) -> Integers:
-    """Fill the slots of each row from a few draws among the choices. The first draws come often."""
+    """Fill the slots of each row from a few draws among the choices.
+
+    The first draws come often.
+    """
     falling = np.array([1000 // (3 + rank) for rank in range(draws)], dtype=np.int64)
     times = 1 + falling * (slots - draws) // falling.sum()
     times[0] += slots - times.sum()

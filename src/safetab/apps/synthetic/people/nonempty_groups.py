@@ -1,7 +1,8 @@
-"""How many population groups of a synthetic census are not empty, counted while people are made.
+"""The number of population groups of a synthetic census that are not empty.
 
-The count is exact. Memory depends on the geography of a state and on the lists, not on the number of
-people. An atom is a set of blocks of one tract that are in the same place and AIANNH area.
+Groups are counted while people are made. The count is exact. Memory depends on the geography of a
+state and on the lists, not on the number of people. An atom is a set of blocks of one tract that
+are in the same place and AIANNH area.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ _NO_CODE = -2
 
 @dataclass(frozen=True, slots=True)
 class NonEmptyGroups:
-    """How many groups a level has, and how many of them are not empty."""
+    """The number of groups of a level, and of those that are not empty."""
 
     level: PopulationGroupLevel
     groups: int
@@ -47,7 +48,10 @@ class StateNonEmpty:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _CodeMap:
-    """An `IterationMap` in positions: the iteration of each code, or _NO_ITERATION, for each kind."""
+    """An `IterationMap` in positions, for each kind.
+
+    It has the iteration of each code, or _NO_ITERATION.
+    """
 
     level: GroupLevel
     grain: int
@@ -172,7 +176,10 @@ class StateGroups:
         return StateNonEmpty(entities, counts, shared)
 
     def _mark_by_codes(self) -> None:
-        """Mark the groups that follow from one code: the only race, one of several, or the ethnicity."""
+        """Mark the groups that follow from one code.
+
+        The code is the only race, one of several, or the ethnicity.
+        """
         self._with_race |= self._with_one_race
         of_kinds = (self._with_one_race, self._with_race, self._with_ethnicity)
         atoms_and_codes = [np.divmod(np.flatnonzero(flags), self._maps.codes) for flags in of_kinds]

@@ -1,7 +1,7 @@
-"""The people of one state of a synthetic nation, in the order of their blocks, a chunk at a time.
+"""The people of one state of a synthetic nation, a chunk at a time.
 
-Age, sex and householder come from one table of 65,536 equally likely people. Codes come from
-palettes.
+They come in the order of their blocks. Age, sex and householder come from one table of 65,536
+equally likely people. Codes come from palettes.
 """
 
 from __future__ import annotations
@@ -36,7 +36,10 @@ _PYRAMIDS = {
     US_PASS: (112, 126, 131, 137, 123, 124, 127, 92, 40, 11),
     PR_PASS: (58, 95, 125, 122, 128, 136, 138, 118, 56, 16),
 }
-"""The weight of one year of age at the beginning of each decade; between them it changes evenly."""
+"""The weight of one year of age at the beginning of each decade.
+
+Between them it changes evenly.
+"""
 # from this age on, per mille
 _WOMEN = ((0, 489), (40, 503), (65, 535), (80, 590), (90, 680))
 _HOUSEHOLDERS = ((0, 0), (18, 120), (25, 430), (35, 540), (65, 610))
@@ -48,7 +51,7 @@ _WEIGHTS_OF_2_TO_8_CODES = (700, 200, 60, 25, 9, 4, 2)
 _TRIES = 5  # to find a further code that the person does not have yet
 
 _Starts = NDArray[np.uint32]
-"""Where a palette begins in the array of all palettes."""
+"""The beginnings of palettes in the array of all palettes."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -96,7 +99,10 @@ class FurtherCodes:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PeopleChunk:
-    """Some people of a state. Arrays have one element per person unless a comment says otherwise."""
+    """Some people of a state.
+
+    Arrays have one element per person unless a comment says otherwise.
+    """
 
     blocks: Integers  # positions of blocks in the order of the people; one element per block
     people_of_block: Integers  # one element per block
@@ -113,7 +119,7 @@ class PeopleChunk:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StatePeople:
-    """Where the people of a state live, and which traits they can have."""
+    """The homes of the people of a state, and the traits that they can have."""
 
     geography: StateGeography
     palettes: Palettes
@@ -123,7 +129,7 @@ class StatePeople:
 
     @property
     def chunks(self) -> int:
-        """How many chunks there are."""
+        """The number of chunks."""
         return -(-self.geography.share.people // CHUNK_PEOPLE)
 
     def chunk(self, number: int, seed: int) -> PeopleChunk:
@@ -180,7 +186,7 @@ class StatePeople:
         return blocks, np.ones(end - start, dtype=np.int64)
 
     def _palettes_of(self, blocks: Integers, people_of_block: Integers) -> tuple[_Starts, _Starts]:
-        """Where the palettes of each person's neighbourhood and county begin."""
+        """The beginnings of the palettes of each person's neighbourhood and county."""
         geography, palettes = self.geography, self.palettes
         begins = geography.first_block_of_neighbourhood
         neighbourhood = np.searchsorted(begins, blocks, side="right") - 1

@@ -1,7 +1,7 @@
 """A specification to start from: a commented census.toml, three areas and three codes.
 
-Names and types of columns come from a datapackage.json or the footer of a Parquet file, names alone from a header.
-No record is read.
+Names and types of columns come from a datapackage.json or the footer of a Parquet file, names alone
+from a header. No record is read.
 """
 
 from __future__ import annotations
@@ -29,7 +29,10 @@ from safetab.inputs.records.record_files import INTEGERS, LISTS, TEXT, TRUTH_VAL
 from safetab.model.products.record_field import RuledColumn
 from safetab.model.specification.values import SPECIFICATION_FILE, RecordField
 
-_PLACE = "area|block|tract|district|munic|comm?un|parish|ward|region|zone|place|county|grid|geo|postal|^oa$|^sa1$"
+_PLACE = (
+    "area|block|tract|district|munic|comm?un|parish|ward|region|zone|place|county|grid|geo|postal"
+    "|^oa$|^sa1$"
+)
 _GROUP = (
     "ethn|race|group|nation|origin|ancest|lang|relig|diag|code|citizen|birth|tribe|occup|industr"
 )
@@ -66,7 +69,8 @@ _ABOUT_UNUSED = (
     "\n# Nothing reads a column that has a # before it. Remove the # before you use the column."
 )
 _ABOUT_UNITS = """\
-# Does {} say whose record it is? If one person may have several records, remove the # of the next line, and
+# Does {} say whose record it is? If one person may have several records, \
+remove the # of the next line, and
 # that of the column if it has one: then the whole person is protected, not each record alone.
 """
 UNKNOWN = "COLUMN-OF-"
@@ -80,7 +84,10 @@ _Field = dict[str, Any]
 
 
 class _Columns(NamedTuple):
-    """The columns of a file of records, and what the specification says about where they are known from."""
+    """The columns of a file of records.
+
+    Also what the specification says about the file they are known from.
+    """
 
     fields: Sequence[_Field]
     origin: str
@@ -91,7 +98,10 @@ class _Columns(NamedTuple):
 
 
 def columns_of_package(path: Path | None) -> _Columns:
-    """The columns of a data package's first table; without a package, of the example. Raises InvalidInput."""
+    """The columns of a data package's first table; without a package, of the example.
+
+    Raises InvalidInput.
+    """
     if path is None:
         return _table_of(
             json.loads((_NEW / "datapackage.json").read_text(encoding="utf-8")), _EXAMPLE
@@ -153,7 +163,10 @@ def _names_in(line: bytes, separator: str) -> list[str]:
 
 
 def _columns_of_footer(path: Path) -> _Columns:
-    """The columns in a Parquet file's footer; no other byte is read. Raises OSError or InvalidInput."""
+    """The columns in a Parquet file's footer; no other byte is read.
+
+    Raises OSError or InvalidInput.
+    """
     try:
         schema = pq.read_schema(BytesIO(_MAGIC + _footer(path)))
     except (pa.ArrowException, ValueError):
@@ -174,7 +187,10 @@ def _columns_of_footer(path: Path) -> _Columns:
 
 
 def _footer(path: Path) -> bytes:
-    """The footer of a Parquet file, with its length and the magic word. Raises ValueError if it has none."""
+    """The footer of a Parquet file, with its length and the magic word.
+
+    Raises ValueError if it has none.
+    """
     with path.open("rb", buffering=0) as file:
         size = file.seek(0, 2)
         file.seek(max(0, size - _TAIL))
@@ -209,7 +225,10 @@ def _table_of(package: Any, origin: str) -> _Columns:
 
 
 def _field(given: _Field) -> _Field:
-    """A field with the keys that the language has. If no table can use its type, it holds any text."""
+    """A field with the keys that the language has.
+
+    If no table can use its type, it holds any text.
+    """
     name, kind, rules = (
         str(given["name"]),
         given.get("type", "string"),
@@ -236,7 +255,10 @@ def _field(given: _Field) -> _Field:
 
 
 def write_new_census(folder: Path, columns: _Columns, name: str) -> str:
-    """Write census.toml with its schema and lists, and return what was guessed, in sentences. Raises InvalidInput."""
+    """Write census.toml with its schema and lists, and return what was guessed, in sentences.
+
+    Raises InvalidInput.
+    """
     known = [_with_values(each) for each in columns.fields]
     area, codes = _area_and_codes(known)
     others = [each for each in known if each not in (area, *codes)]
@@ -300,7 +322,10 @@ def write_new_census(folder: Path, columns: _Columns, name: str) -> str:
 
 
 def _with_values(field: _Field) -> _Field:
-    """The field; with two values to correct, if it is someone's sex and says nothing of its values."""
+    """The field, with two values to correct if it seems to be someone's sex.
+
+    It gets them only if it says nothing of its values.
+    """
     has_values = field.get("constraints") or field.get("categories")
     if has_values or field["type"] not in {"string", "integer"} or not _is_like(_SEX, field):
         return field
@@ -319,7 +344,10 @@ def _line(field: _Field, unused: Sequence[str], guessed: Sequence[str]) -> str:
 
 
 def _area_and_codes(fields: Sequence[_Field]) -> tuple[_Field, list[_Field]]:
-    """The columns that seem to hold the area, and codes: a guess to correct. Raises InvalidInput if none may."""
+    """The columns that seem to hold the area, and codes: a guess to correct.
+
+    Raises InvalidInput if none may.
+    """
     usable = [each for each in fields if each["type"] != "boolean" and not _is_like(_AGE, each)]
     usable.sort(key=lambda each: (bool(_listed(each)), each["type"] == "integer"))
     if len(usable) < 2:
@@ -352,7 +380,10 @@ def _listed(field: _Field) -> list[Any]:
 
 
 def _as_text(field: _Field) -> _Field:
-    """The field of an area or of codes, which are texts even where a file holds them as integers."""
+    """The field of an area or of codes.
+
+    These are texts even where a file holds them as integers.
+    """
     return {**field, "type": "string", "constraints": {}} if field["type"] == "integer" else field
 
 

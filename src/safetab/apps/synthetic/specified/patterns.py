@@ -16,7 +16,10 @@ _REPEATS = {"*": (0, 3), "+": (1, 4), "?": (0, 1)}
 
 
 def matching(pattern: str, bits: RandomBits, count: int) -> Iterator[str]:
-    """Up to `count` different texts that match a regular expression; fewer if they are hard to find."""
+    """Up to `count` different texts that match a regular expression.
+
+    There are fewer if they are hard to find.
+    """
     made_up = _maker_of(iter(_SIGN.findall(pattern)), lambda limit: int(bits.below(limit, 1)[0]))
     seen = {""}
     for _ in range(_TRIES * count):
@@ -59,13 +62,19 @@ def _maker_of(signs: Iterator[str], below: Callable[[int], int]) -> Callable[[],
 
 
 def _one_of(sign: str, below: Callable[[int], int]) -> Callable[[], str]:
-    """Makes up one of the characters that a sign, such as `[a-z]`, stands for; no text if there are none."""
+    """Makes up one of the characters that a sign, such as `[a-z]`, stands for.
+
+    It makes no text if there are none.
+    """
     of_sign = sign if len(sign) == 1 and sign.isalnum() else _CHARACTERS
     characters = [each for each in of_sign if re.fullmatch(sign, each)] or [""]
     return lambda: characters[below(len(characters))]
 
 
 def _limits(sign: str) -> tuple[int, int]:
-    """How often `{2}`, `{2,}` or `{2,5}` repeats; without an end, up to three times more."""
+    """The least and the largest number of repeats by `{2}`, `{2,}` or `{2,5}`.
+
+    Without an end, the largest is three more.
+    """
     least, comma, most = sign.strip("{}?").partition(",")
     return int(least or 0), int(most or least or 0) + (3 if comma and not most else 0)

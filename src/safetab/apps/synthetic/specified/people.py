@@ -1,4 +1,7 @@
-"""Made-up people for any specification, block by block: the same request gives the same bytes."""
+"""Made-up people for any specification, block by block.
+
+The same request gives the same bytes.
+"""
 
 from __future__ import annotations
 
@@ -48,20 +51,23 @@ _PEOPLE_OF_AGE = (
 )
 """About how many people have an age, from each of these ages on."""
 _SEX, _SEXES = "sex|gender", 2
-"""What such a field is called, and how many of its values are common: the others share a hundredth of the people."""
+"""The pattern of such a field's name, and how many of its values are common.
+
+The others share a hundredth of the people.
+"""
 _ANSWERS_OF_A_LIST = 4
 _LOCAL_RANKS = np.repeat(np.arange(6), [6, 3, 2, 2, 1, 1])
 """Six codes are common in a place, the first one most."""
 _LOCAL_PER_MILLE = 600
-"""How many of 1,000 first answers are codes that are common in the place."""
+"""The number of first answers, of 1,000, that are codes common in the place."""
 _MORE_PER_MILLE = 140
-"""How many of 1,000 people who gave an answer give one more."""
+"""The number of people, of 1,000 who gave an answer, who give one more."""
 _NONE_PER_MILLE = 10
 _NO_ANSWER = -1
 _RARE = 25
 """The size of a residual code, where others have about 1,000."""
 _LONGER = ".9"
-"""What follows a code if only the beginning of what a record says counts."""
+"""The ending of a code if only the beginning of what a record says counts."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -91,7 +97,10 @@ class _Question:
         return {self.columns[0]: pc.if_else(pc.equal(joined, ""), None, joined).dictionary_encode()}
 
     def _answers(self, place: Integers, bits: RandomBits) -> list[Integers]:
-        """The text of each answer of each record, or _NO_ANSWER. Nobody adds an answer already given."""
+        """The text of each answer of each record, or _NO_ANSWER.
+
+        Nobody adds an answer already given.
+        """
         people, answers = len(place), list[Integers]()
         given = np.full(people, max(self.least, 1))
         if not self.least:
@@ -129,7 +138,10 @@ class _QuestionMaker:
     findings: FindingsOf
 
     def questions(self) -> list[_Question]:
-        """A question for each classification, and for each column without a code, an area or a unit."""
+        """A question for each classification.
+
+        Each column without a code, an area or a unit has one too.
+        """
         asked = list[_Question]()
         taken = {
             *self.layout.area.columns,
@@ -161,6 +173,7 @@ class _QuestionMaker:
         ]
 
     def _of_codes(self, codes: CodeColumns) -> list[_Question]:
+        """The question of a classification; empty, with a finding, if no code fits its columns."""
         texts = sorted((codes.listed or frozenset()) | codes.residual)
         texts += [text + _LONGER for text in texts if len(text) == codes.first]
         usual = self.bits.lognormal(1.7, len(texts)).tolist()
@@ -190,7 +203,10 @@ class _QuestionMaker:
         ]
 
     def _are_right(self, column: str, texts: Sequence[str]) -> Flags:
-        """Whether each text fits the column, and is one answer for every classification that reads it."""
+        """Whether each text fits the column and its classifications.
+
+        It must be one answer for every classification that reads it.
+        """
         are_right = np.array(
             [self.layout.fields[column].value_of(text) is not None for text in texts]
         )
@@ -212,7 +228,10 @@ class _QuestionMaker:
 def values_of(
     column: RuledColumn, bits: RandomBits, count: int = _SOME_VALUES, also: Sequence[str] = ()
 ) -> list[str]:
-    """Values that the column accepts: all that are listed, or about `count`; those of `also` first."""
+    """Values that the column accepts: all that are listed, or about `count`.
+
+    Those of `also` come first.
+    """
     values: Iterable[object] = column.field.listed
     if not values and column.field.type == "boolean":
         values = ("true", "false")
@@ -238,7 +257,10 @@ def values_of(
 def shares_of(
     column: RuledColumn, values: Sequence[str], counted: Collection[object], bits: RandomBits
 ) -> Integers:
-    """The share of each value, in STEPS: ages and sexes as people have them, and values that are counted more often."""
+    """The share of each value, in STEPS.
+
+    Ages and sexes are as people have them, and values that are counted are more frequent.
+    """
     weights = bits.lognormal(0.1, len(values))
     if re.search(_SEX, column.field.called, re.IGNORECASE):
         weights[_SEXES:] = weights[:_SEXES].sum() // (99 * max(1, len(values) - _SEXES))
@@ -251,9 +273,12 @@ def shares_of(
 
 
 PEOPLE_OF = {"nz": 200_000, "ons": 300_000}
-"""How many people the shipped censuses have, which nobody took: their areas are made up, too."""
+"""The numbers of people of the shipped censuses.
+
+Nobody took these censuses: their areas are made up, too.
+"""
 _BLOCK = 1 << 18
-"""How many records are made at a time."""
+"""The number of records made at a time."""
 _MOST_PEOPLE = 1_000_000_000
 _SAME_UNIT_PER_MILLE = 250
 _PLAN, _BLOCKS = 0, 1  # addresses of random bits
@@ -261,7 +286,10 @@ _PLAN, _BLOCKS = 0, 1  # addresses of random bits
 
 @dataclass(frozen=True, slots=True)
 class PeopleRequest:
-    """What `safetab synthesize FOLDER` was asked for; `weights` says how common codes are, if it is known."""
+    """A request of `safetab synthesize FOLDER`.
+
+    `weights` says how common codes are, if it is known.
+    """
 
     parameters: Path
     people: int
@@ -330,7 +358,10 @@ class _PeoplePlan:
 
 
 def write_people(folder: Path, plan: _PeoplePlan, progress: Progress) -> None:
-    """Write the records into an empty folder, and the marker that says that people are made up."""
+    """Write the records into an empty folder.
+
+    A marker there says that people are made up.
+    """
     mark_as_made_up(folder)
     progress.step(f"Making up {plan.layout.nouns}", -(-plan.request.people // _BLOCK))
     schema = pa.schema([(name, TEXTS) for name in plan.layout.columns])
@@ -384,7 +415,8 @@ def _keys(layout: RecordLayout) -> dict[int, tuple[str, ...]]:
 def _places(levels: Sequence[Integers], bits: RandomBits) -> tuple[Integers, Integers]:
     """The place that each area lies in, from 0, and about how many people live in the area.
 
-    Places are the level with nearest to as many places as a place has areas. Few areas are very large.
+    Places are the level with nearest to as many places as a place has areas. Few areas are very
+    large.
     """
     numbered = [np.unique(level, return_inverse=True)[1] for level in levels]
     place = min(numbered, key=lambda level: abs((int(level.max()) + 1) ** 2 - len(level)))
@@ -397,7 +429,10 @@ def _places(levels: Sequence[Integers], bits: RandomBits) -> tuple[Integers, Int
 def _unit_ids(
     layout: RecordLayout, people: int, bits: RandomBits, findings: FindingsOf
 ) -> pa.Array | None:
-    """The ids of units, if the rules of their column limit them; otherwise None: any number is an id."""
+    """The ids of units, if the rules of their column limit them.
+
+    Otherwise None: any number is an id.
+    """
     if layout.unit is None:
         return None
     column, needed = layout.fields[layout.unit.column], -(-people // layout.unit.most_records)
@@ -406,7 +441,10 @@ def _unit_ids(
         return None
     ids = values_of(column, bits, needed)
     if len(ids) < needed:
-        problem = f"only {len(ids):,} different ids can be made up, and {people:,} records need {needed:,}."
+        problem = (
+            f"only {len(ids):,} different ids can be made up, and {people:,} records need"
+            f" {needed:,}."
+        )
         findings.error(f"records.fields {column.column}", f"{problem} Ask for fewer people.")
     return pa.array(ids)
 
@@ -429,9 +467,10 @@ def _text_file(
 
 
 def write_example(name: str, people: int, folder: Path, progress: Progress) -> None:
-    """Make `folder/parameters`, the shipped specification with its lists, and `folder/data`, people for it.
+    """Make `folder/parameters` and `folder/data`.
 
-    A mix says about how many of 10,000 people give each code first. It is no part of a specification.
+    The first is the shipped specification with its lists, the second are people for it. A mix says
+    about how many of 10,000 people give each code first. It is no part of a specification.
     """
     shipped, parameters, data = files(__package__), folder / "parameters", folder / "data"
     parameters.mkdir()
