@@ -109,7 +109,7 @@ _RULES_AND_COPIES = ReleaseOptions(rules=(ReleaseRule.WITHHOLD_NEGATIVES, _ALONE
 SMALL_SIZES = BatchSizes(
     text_bytes=2000,
     records=50,
-    rows_of_units=0,
+    rows_of_units=1,
     cells=100,
     measurements=3000,
     numbers=5000,
