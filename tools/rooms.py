@@ -50,7 +50,7 @@ def room_of(module: str) -> str:
     parts = module.split(".")
     if len(parts) > 2 and parts[1] == "apps":
         return ".".join(parts[:3])
-    is_top = len(parts) == 1 or parts[1] in {"__main__", "tuning"}
+    is_top = len(parts) == 1 or parts[1] in {"__main__", "apps", "tuning"}
     return PACKAGE if is_top else ".".join(parts[:2])
 
 
@@ -280,17 +280,12 @@ def main() -> int:
         modules = read_modules(source)
     rooms = {room_of(module) for module in modules}
     public = public_names(modules)
-    crossing = sum(
-        len(names.split()) for face in faces(modules).values() for names in face.values()
-    )
-    print(
-        f"{len(modules)} modules in {len(rooms)} rooms with {len(arrows(modules))} arrows between"
-        " them."
-    )
-    print(
-        f"{len(public)} public names: {crossing} are handed out,"
-        f" {len(public) - crossing} are private to a room."
-    )
+    listed = [names.split() for face in faces(modules).values() for names in face.values()]
+    crossing = sum(map(len, listed))
+    count = f"{len(modules)} modules in {len(rooms)} rooms, the package itself among them"
+    print(f"{count}, with {len(arrows(modules))} arrows between them.")
+    inside = len(public) - crossing
+    print(f"{len(public)} public names: {crossing} are handed out, {inside} private to a room.")
     wrong = [*differences(modules), *used_by_nobody(modules, used_elsewhere(modules))]
     print(*wrong, sep="\n")
     return int(bool(wrong))

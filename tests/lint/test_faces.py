@@ -12,6 +12,13 @@ def test_the_faces_list_what_other_rooms_use():
     assert differences(MODULES) == []
 
 
+def test_a_face_fits_a_screen():
+    lines = {
+        path: len(path.read_text().splitlines()) for path in (PROJECT / "src" / "safetab").glob("*/**/__init__.py")
+    }
+    assert {path: number for path, number in lines.items() if number > 80} == {}
+
+
 def test_a_public_name_is_used_by_another_module():
     assert used_by_nobody(MODULES, used_elsewhere(MODULES)) == []
 

@@ -1,5 +1,6 @@
 """The import rules of pyproject.toml can fail: each violation that is planted in a copy of the package is refused."""
 
+import ast
 import shutil
 import subprocess
 import sys
@@ -9,6 +10,7 @@ import pytest
 from tests.cases import cases_of
 from tests.conftest import PROJECT
 
+SOURCE = PROJECT / "src" / "safetab"
 RULES = dict(
     cases_of(
         """
@@ -92,6 +94,9 @@ def test_the_package_keeps_to_its_rules(package):
         apps/accuracy/tables.py | import safetab.apps.compare.results | applications
         apps/explorer/explore.py | import safetab.core.mechanisms.noisy_count | noise
         cli/accounts.py | import safetab.core.mechanisms.noisy_count | noise
+        apps/explorer/explore.py | import safetab.core.algorithm.safetab | noise
+        apps/accuracy/tables.py | from safetab.core.algorithm.tabulate_level import noisy_count | noise
+        runs/observed/theory.py | import safetab.core.privacy.ledger | noise
         release/estimates/noise.py | import safetab.release.estimates.estimate | circles
         release/files/numbers/level_numbers.py | def late(): import safetab.release.files.write_release | circles
         counting/backend.py | import safetab.counting.local.engine | circles
@@ -115,6 +120,37 @@ def test_a_test_that_reaches_inside_is_refused(package, module, planted):
     path = package.parent / "tests" / module
     path.write_text(f"{path.read_text()}\n\n{planted}\n")
     assert broken_rules(package) == {"inside"}
+
+
+def modules_by_name(source):
+    """The calls that import what a text names, and whole modules imported without naming what is used."""
+    nodes = list(ast.walk(ast.parse(source)))
+    calls = [node.func for node in nodes if isinstance(node, ast.Call)]
+    names = [getattr(func, "id", getattr(func, "attr", "")) for func in calls]
+    whole = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
+    return [name for name in names if name in {"import_module", "__import__"}] + [
+        name for name in whole if name.startswith("safetab.")
+    ]
+
+
+BY_NAME = {
+    "__init__.py": "public names, on first use",
+    "core/privacy/calibration.py": "the class of a noise that the table of definitions names",
+    "counting/spark/executor.py": "the libraries that a task needs",
+    "foundation/result_tables.py": "pandas or Polars, if somebody asks for it",
+}
+
+
+def test_no_rule_is_passed_by_importing_what_a_text_names():
+    sources = {path.relative_to(SOURCE).as_posix(): path.read_text() for path in SOURCE.rglob("*.py")}
+    assert {name for name, source in sources.items() if modules_by_name(source)} == set(BY_NAME)
+
+
+@pytest.mark.parametrize(
+    "planted", ["importlib.import_module(name)", "__import__(name)", "import safetab.model.us as us"]
+)
+def test_an_import_by_name_is_found(planted):
+    assert modules_by_name(planted)
 
 
 def test_a_new_reader_of_records_is_behind_the_wall(package):

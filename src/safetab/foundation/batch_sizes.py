@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +16,10 @@ class BatchSizes:
     cells: int = 1 << 20  # that are measured together
     measurements: int = 1 << 20  # rows of a row group
     numbers: int = 1 << 17  # rows of a row group
+
+    def __post_init__(self) -> None:
+        if min(astuple(self)) < 1:
+            raise ValueError("a batch holds at least 1")
 
 
 USUAL_SIZES = BatchSizes()

@@ -7,7 +7,7 @@ import re
 import stat
 import tempfile
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -59,7 +59,7 @@ class RunOptions:
     overwrite: bool = False
     confidential_log: Path | None = None
     test_key: bytes | None = None
-    groups_at_once: int = USUAL_SIZES.groups
+    groups_at_once: int | None = None  # that of `sizes` unless it is given
     dataset: str | None = None
     spend_log: Path | None = None
     spend_limit: str | None = None
@@ -69,6 +69,14 @@ class RunOptions:
     totals: Path | None = None
     spark: SparkOptions = field(default_factory=SparkOptions)
     sizes: BatchSizes = USUAL_SIZES
+
+    def __post_init__(self) -> None:
+        """Raises ValueError, before anything is read or charged, if a batch could hold nothing."""
+        if self.groups_at_once is None:
+            object.__setattr__(self, "groups_at_once", self.sizes.groups)
+        else:
+            sizes = replace(self.sizes, groups=self.groups_at_once)
+            object.__setattr__(self, "sizes", sizes)
 
     @classmethod
     def of(cls, declared: Iterable[DeclaredOption] = RUN, /, **given: object) -> RunOptions:

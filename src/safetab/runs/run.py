@@ -117,7 +117,7 @@ def run_files(
             watched.add(records)
             inputs = replace(inputs, hashes=watched.hashes_of(_public_files(inputs, options)))
             options = _with_rules(options, inputs.plan)
-            status = about_options.status_of_run(inputs.plan, data, options)
+            status = _status(inputs.plan, data, options, recorder)
             spending = _accounts_with_room(options, inputs.plan, times, log, of_accounts)
             number_of_records = backend.number_of_records(inputs.records)
             room = _require_room(inputs.plan, number_of_records, options, out, times.note)
@@ -162,7 +162,7 @@ def _refuse(
     Raises ValueError for a recorder of people who may be real: docs/privacy.md#noisy-count.
     """
     if recorder is not None and not about_options.has_synthetic_people(data, options):
-        raise ValueError("a recorder sees exact counts: it is for synthetic people alone")
+        raise ValueError(_FOR_SYNTHETIC_PEOPLE)
     require_parameters(parameters, data)
     read = (parameters, *paths_read(data))
     log = options.log_of(out)
@@ -171,6 +171,16 @@ def _refuse(
     refused += about_options.refused_log(log, (*read, out))
     refused += about_options.refused_spending(options, (*read, out), log)
     require_none(refused)
+
+
+def _status(
+    plan: RunPlan, data: Path, options: RunOptions, recorder: Recorder | None
+) -> OutputStatus:
+    """Whether the output may be released. Raises ValueError if it may and there is a recorder."""
+    status = about_options.status_of_run(plan, data, options)
+    if recorder is not None and status.is_for_release:
+        raise ValueError(_FOR_SYNTHETIC_PEOPLE)
+    return status
 
 
 def _with_rules(options: RunOptions, plan: RunPlan) -> RunOptions:
@@ -325,8 +335,9 @@ class TabulatedOutput:
         options = self.options
         levels = self.inputs.plan.levels_of(tabulation_pass)
         is_ahead = options.threads > 1 and options.engine is EngineKind.LOCAL
-        sizes = replace(options.sizes, groups=options.groups_at_once)
-        files = PassFiles(output, tabulation_pass, self.inputs.plan.config, sizes.measurements)
+        files = PassFiles(
+            output, tabulation_pass, self.inputs.plan.config, options.sizes.measurements
+        )
         with (
             closing_without_masking(files),
             SecondThread(options.threads) as writing,
@@ -334,7 +345,7 @@ class TabulatedOutput:
                 self.engine, levels, partial(self.times.part, "counting"), is_ahead=is_ahead
             ) as counts,
         ):
-            how = (sizes, options.threads, self.recorder)
+            how = (options.sizes, options.threads, self.recorder)
             for measured in safetab(levels, counts, self.ledger, *how):
                 with closing_without_masking(measured):
                     for measurements in self.times.each("noise", measured):
@@ -357,8 +368,9 @@ class TabulatedOutput:
         )
         checks = OutputChecks(output, universe, steps)
         with checks.of_tables_beside():
-            row_group = self.options.sizes.numbers
-            rows |= write_release(output, universe, facts, self.inputs.populated, row_group)
+            rows |= write_release(
+                output, universe, facts, self.inputs.populated, self.options.sizes.numbers
+            )
         self.times.advance()
         with checks.of_numbers_beside():
             write_privacy(output / RELEASE_FOLDER, plan, universe, facts)
@@ -379,6 +391,7 @@ class TabulatedOutput:
 
 
 _Timed = Callable[[], AbstractContextManager[None]]
+_FOR_SYNTHETIC_PEOPLE = "a recorder sees exact counts: it is for synthetic people alone"
 
 
 class CountsAhead:

@@ -10,6 +10,7 @@ import pytest
 
 from tests.inside import (
     AddressedBits,
+    BatchSizes,
     ExactCounts,
     Ledger,
     RunOptions,
@@ -122,3 +123,14 @@ def test_counts_of_every_size_get_noise(level, people, monkeypatch):
     no_noise_above_5000(monkeypatch)
     planted = noise_of_counts(level, people)
     assert planted == ([0] * len(planted) if people > 5_000 else right)
+
+
+def test_batches_that_could_hold_nothing_are_refused_before_there_is_a_run():
+    for number in 0, -1:
+        with pytest.raises(ValueError, match="at least 1"):
+            RunOptions(groups_at_once=number)
+    for name in BatchSizes.__slots__:
+        with pytest.raises(ValueError, match="at least 1"):
+            BatchSizes(**{name: 0})
+    assert RunOptions(sizes=BatchSizes(groups=5)).groups_at_once == 5
+    assert RunOptions(sizes=BatchSizes(groups=5), groups_at_once=7).sizes == BatchSizes(groups=7)
