@@ -360,8 +360,8 @@ def compare(
 ) -> ComparisonSummary:
     """Compare protections on one synthetic census, as the command `safetab compare` does.
 
-    Returns what was compared and what was not finished. Raises `safetab.InvalidInput` if an input is
-    at fault or the people may be real, `safetab.RunFailed` if the machine refuses.
+    Returns what was compared and what was not finished. Raises `safetab.InvalidInput` if an input
+    is at fault or the people may be real, `safetab.RunFailed` if the machine refuses.
 
     Args:
         parameters: The directory with census.toml and its lists (or, of a U.S. census, with config.json and its lists).

@@ -37,7 +37,10 @@ class CountingEngine(GroupCounts, Protocol):
     """
 
     def check(self, rows_done: Callable[[int], None] = lambda _: None) -> tuple[Finding, ...]:
-        """Apply every rule to every row; no finding has a value. `rows_done` gets each new row count."""
+        """Apply every rule to every row; no finding has a value.
+
+        `rows_done` gets each new row count.
+        """
 
     def prepare(self) -> Mapping[Pass, int]:
         """Get ready to count, after `check` found no error; returns each pass's number of records."""

@@ -40,8 +40,8 @@ LEFT_OUT, NOT_DIGITS, NOT_LISTED = -1, -2, -3
 class ListedLookup:
     """The atom and the pass of each listed area by its number; those of an unknown area end both.
 
-    An area in no pass that runs has LEFT_OUT instead of an atom, and -1 instead of the position of a
-    pass. Records are counted by pass without looking at atoms.
+    An area in no pass that runs has LEFT_OUT instead of an atom, and -1 instead of the position of
+    a pass. Records are counted by pass without looking at atoms.
     """
 
     atom_of_area: NDArray[np.int32]
@@ -91,7 +91,10 @@ class Encoding:
 
     @cached_property
     def numbers_of_codes(self) -> tuple[Mapping[str, int], Mapping[str, int]]:
-        """The numbers of the codes of either classification. Raises InvalidInput if there are too many."""
+        """The numbers of the codes of either classification.
+
+        Raises InvalidInput if there are too many.
+        """
         several, single = self.record.several.listed, self.record.single.listed
         if several is None or single is None:
             of_list = numbers_of_codes(self._files.lists.code_names)

@@ -232,10 +232,10 @@ def order_codes(  # noqa: C901 - compiled as a whole
     """Write the pattern of each column of codes as a row of its own.
 
     That is the set of the first `most_codes` of several codes, rising, then zeros, and at the end
-    the single code. The first number is -1 if the codes break a rule: one is not valid; the first or
-    the single one is absent, unless it `may_be_empty`; or one follows an absent code, unless answers
-    `may_skip`. An answer that is not stated is in no set. Where it may be empty, the number of an
-    absent answer that is required is -1.
+    the single code. The first number is -1 if the codes break a rule: one is not valid; the first
+    or the single one is absent, unless it `may_be_empty`; or one follows an absent code, unless
+    answers `may_skip`. An answer that is not stated is in no set. Where it may be empty, the number
+    of an absent answer that is required is -1.
     """
     for row in range(len(ordered)):
         for position in range(CODES):
@@ -275,8 +275,8 @@ def _number_patterns(  # noqa: C901, PLR0912, PLR0913, PLR0917
 
     It is -1 if the first code of a row is negative. New patterns are numbered from `known` on and
     kept in `pattern_codes`; `slots` is a hash table of their numbers, -1 where it is free. `recent`
-    remembers patterns of one answer of several by their two codes, -1 where it remembers none. Return the
-    first row that was not reached because the table is full, and the number of patterns.
+    remembers patterns of one answer of several by their two codes, -1 where it remembers none.
+    Return the first row that was not reached because the table is full, and the number of patterns.
     """
     mask, recent_mask = len(slots) - 1, len(recent) - 1
     for row in range(first_row, len(patterns)):

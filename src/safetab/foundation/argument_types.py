@@ -156,7 +156,10 @@ def _assigned(value: str | None) -> str:
 
 
 def _literal(value: str) -> str:
-    """A value as Python writes it. A name in capitals stands for a value, and dots for further arguments."""
+    """A value as Python writes it.
+
+    A name in capitals stands for a value, and dots for further arguments.
+    """
     return value if value.isupper() or value == "..." else repr(value)
 
 

@@ -1,7 +1,7 @@
 """Loops over integers, compiled to machine code, always or only where it pays.
 
-Machine code that earlier runs kept is used if it is whole; a fault in it costs only time. numba's own
-cache takes a file as it is, fails on one that is cut short, and fails if it can't write.
+Machine code that earlier runs kept is used if it is whole; a fault in it costs only time. numba's
+own cache takes a file as it is, fails on one that is cut short, and fails if it can't write.
 """
 
 from __future__ import annotations
@@ -125,8 +125,8 @@ class _KeptLoop:
 
     Each file has its hash beside it, because damaged code would give wrong numbers. Loading a file
     runs its content, so a folder that others may write to is not used. Raises RuntimeError if there
-    is no folder to keep files in, and OSError if it is not this user's own or a damaged file can't be
-    removed.
+    is no folder to keep files in, and OSError if it is not this user's own or a damaged file can't
+    be removed.
     """
 
     def __init__(self, loop: Callable[..., Any]) -> None:
@@ -170,7 +170,10 @@ class _KeptLoop:
         return Path(self.stats.cache_path).glob(f"*.{code.co_name}-{code.co_firstlineno}.*.nb[ic]")
 
     def _write_new_hashes(self) -> None:
-        """Write a hash beside each new file. A file without one is made again by the next process."""
+        """Write a hash beside each new file.
+
+        A file without one is made again by the next process.
+        """
         times_compiled = sum(self.stats.cache_misses.values())
         if times_compiled == self._times_compiled:
             return
@@ -199,7 +202,10 @@ def _require_own(kept: Path, folder: Path, files: Iterable[Path]) -> None:
 
 
 def _form_of(given: Any) -> Any:
-    """Whatever numba derives a type from. Asking numba each time would cost more than many a loop."""
+    """Whatever numba derives a type from.
+
+    Asking numba each time would cost more than many a loop.
+    """
     if isinstance(given, tuple):
         return (type(given), *map(_form_of, given))
     if not hasattr(given, "flags"):

@@ -108,7 +108,10 @@ def identity_of(path: Path) -> FileIdentity | None:
 
 
 def sha256_of(path: Path) -> str:
-    """The SHA-256 of a file's bytes, as 64 hexadecimal digits. Raises OSError if it can't be read."""
+    """The SHA-256 of a file's bytes, as 64 hexadecimal digits.
+
+    Raises OSError if it can't be read.
+    """
     import hashlib  # noqa: PLC0415 - slow to load, and the help needs none
 
     with path.open("rb") as file:

@@ -170,7 +170,10 @@ class Checked(Generic[_T_co]):
 
 
 def described(findings: Iterable[Finding]) -> str:
-    """The findings as lines, by file, errors and warnings apart. Many files with the same findings share a block."""
+    """The findings as lines, by file, errors and warnings apart.
+
+    Many files with the same findings share a block.
+    """
     groups: dict[tuple[str, Severity], list[Finding]] = {}
     for finding in findings:
         groups.setdefault((finding.file, finding.severity), []).append(finding)
@@ -242,7 +245,10 @@ VERSION = "1.0.0"
 
 
 FORMAT = "format"
-"""The key under which a file states its format. Files from before there were numbers state none: format 0."""
+"""The key under which a file states its format.
+
+Files from before there were numbers state none: format 0.
+"""
 OUTPUT_FORMAT = 2
 """Format of an output: manifest.json, the measurements, and the release with its datapackage.json and privacy.json."""
 SPEND_LOG_FORMAT = 3
@@ -250,7 +256,10 @@ SPEND_LOG_FORMAT = 3
 
 
 def format_of(stated: object) -> int:
-    """The format that a file states, or 0 if it states none. Raises ValueError if it is not a number."""
+    """The format that a file states, or 0 if it states none.
+
+    Raises ValueError if it is not a number.
+    """
     if not isinstance(stated, int) or isinstance(stated, bool) or stated < 0:
         raise ValueError("the format must be a whole number, 0 or above")
     return stated

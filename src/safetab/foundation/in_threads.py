@@ -20,7 +20,8 @@ _SECONDS = 1.0
 class Workers(ThreadPoolExecutor):
     """Threads whose results are never waited for in vain.
 
-    A thread that runs out of memory at the wrong moment dies without a word to those who wait for it.
+    A thread that runs out of memory at the wrong moment dies without a word to those who wait for
+    it.
     """
 
     def __init__(self, threads: int) -> None:

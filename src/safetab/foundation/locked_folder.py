@@ -68,7 +68,8 @@ def scratch_folder(prefix: str) -> Iterator[Path]:
 def locked_file(path: Path) -> AbstractContextManager[object] | None:
     """A lock on a name, which its end gives back; None if another process has it.
 
-    A file that a killed process left is taken over. Where the system has no such locks (Windows), nothing is held.
+    A file that a killed process left is taken over. Where the system has no such locks (Windows),
+    nothing is held.
     """
     while HAS_LOCKS:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
@@ -93,7 +94,10 @@ def locked_file(path: Path) -> AbstractContextManager[object] | None:
 
 
 def why_no_folder(parent: Path, prefix: str) -> str | None:
-    """Why `locked_folder` can't work there, or None. It tries, since permissions don't say everything."""
+    """Why `locked_folder` can't work there, or None.
+
+    It tries, since permissions don't say everything.
+    """
     with interrupts_held():
         try:
             folder = tempfile.mkdtemp(prefix=prefix, dir=parent)

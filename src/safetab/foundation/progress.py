@@ -48,7 +48,10 @@ class NoProgress:
 
 
 class ConfidentialLog:
-    """Appends lines with the time to a file of mode 0600. Raises OSError for a link or another kind."""
+    """Appends lines with the time to a file of mode 0600.
+
+    Raises OSError for a link or another kind.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path

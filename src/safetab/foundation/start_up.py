@@ -4,8 +4,9 @@ Under a limit on the address space NumPy and Arrow may crash or hang if they nee
 set to reserve little, before they are loaded; if even that is too much, nothing is loaded. The
 numbers are measured: docs/testing-faults.md#memory.
 
-Ctrl-C gives one word, exit code 130, and no traceback. `safetab/__init__.py` imports this module first,
-so it imports little itself. A program that imports safetab as a library keeps Python's own behaviour.
+Ctrl-C gives one word, exit code 130, and no traceback. `safetab/__init__.py` imports this module
+first, so it imports little itself. A program that imports safetab as a library keeps Python's own
+behaviour.
 """
 
 from __future__ import annotations

@@ -64,7 +64,8 @@ class Difference(NamedTuple):
 class ParameterDifference(Result):
     """All differences from one parameters folder to another: printed as sentences, or as a table.
 
-    `names` has the names of groups and codes. `has_areas` is False if areas lie in DATA, which was not given.
+    `names` has the names of groups and codes. `has_areas` is False if areas lie in DATA, which was
+    not given.
     """
 
     folders: tuple[str, str]

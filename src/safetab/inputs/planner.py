@@ -105,7 +105,8 @@ def _judge_unmeasured_passes(
 ) -> None:
     """Report passes of which no group is measured: their budget would be spent on nothing.
 
-    It is an error if no total is of the pass, and a warning if its totals are all of ignored groups.
+    It is an error if no total is of the pass, and a warning if its totals are all of ignored
+    groups.
     """
     for which in files.config.passes:
         of_pass = [plan for plan in levels if plan.level.geography.tabulation_pass == which]

@@ -1,4 +1,7 @@
-"""The census that a specification describes, and the configuration of a run, as values. Nothing here reads a file."""
+"""The census that a specification describes, and the configuration of a run, as values.
+
+Nothing here reads a file.
+"""
 
 from __future__ import annotations
 

@@ -262,7 +262,10 @@ def check_totals(
     whole: Areas,
     of_pass: Mapping[Pass, Areas],
 ) -> tuple[Finding, ...]:
-    """Errors for totals of unknown regions or iterations; warnings that count ignored ones. `name` is of their file."""
+    """Errors for totals of unknown regions or iterations; warnings that count ignored ones.
+
+    `name` is of their file.
+    """
     findings = FindingsOf(name)
     known = {iteration.code: iteration for iteration in lists.iterations}
     ignored: Counter[str] = Counter()

@@ -30,8 +30,9 @@ class EmptyGroups:
 
     Such a group is published only if its stage-1 noise reaches the first threshold or its stage-2
     total exceeds the suppression threshold. The first words at its addresses decide both. Elsewhere
-    nothing is published, and nothing needs to be drawn. Without a threshold no stage-1 noise matters.
-    The answer does not depend on who was counted: it covers every index, including non-empty groups.
+    nothing is published, and nothing needs to be drawn. Without a threshold no stage-1 noise
+    matters. The answer does not depend on who was counted: it covers every index, including
+    non-empty groups.
 
     Proof: docs/privacy.md#lazy-empty-groups.
     """
@@ -93,10 +94,9 @@ def tabulate_level(
 ) -> Generator[Measurements]:
     """Measure every population group of one level, as finely as its noisy size allows.
 
-    Neighbours: add or remove one record, which is in at most `stability` groups of the level, or one
-    unit with several such records.
-    Spends: the level's budget, charged to the ledger before any noise is drawn.
-    Proof: docs/privacy.md#level, without a recorder.
+    Neighbours: add or remove one record, which is in at most `stability` groups of the level, or
+    one unit with several such records. Spends: the level's budget, charged to the ledger before any
+    noise is drawn. Proof: docs/privacy.md#level, without a recorder.
     """
     stages = plan.design.stages
     if not plan.universe.size or not stages:
@@ -126,7 +126,10 @@ def _charged(plan: LevelPlan, stage: Stage, ledger: Ledger) -> DrawingRight:
 
 
 def _by_noisy_stage_1(level: _PaidLevel, totals: ExactCounts) -> Iterator[Measurements]:
-    """Stage 1, the choice of a shape, and stage 2. Empty groups that can't be published are skipped."""
+    """Stage 1, the choice of a shape, and stage 2.
+
+    Empty groups that can't be published are skipped.
+    """
     universe, design = level.plan.universe, level.plan.design
     at_once = level.sizes.groups
     is_adaptive = ~universe.is_total_only

@@ -46,7 +46,10 @@ def _write_values(  # noqa: PLR0913, PLR0917 - a compiled loop takes plain array
 def write_indices_from(
     words: NDArray[np.uint64], least: np.uint64, first: int, indices: NDArray[np.int64]
 ) -> int:
-    """Write the indices of the words that are at least `least`. The first word has index `first`."""
+    """Write the indices of the words that are at least `least`.
+
+    The first word has index `first`.
+    """
     found = 0
     for position in range(len(words)):
         if words[position] >= least:
@@ -136,7 +139,10 @@ class InversionTable:
         return values, undecided[:found]
 
     def least_word_above(self, value: int) -> int:
-        """The word below which no word gives noise above `value`. The word itself may be undecided."""
+        """The word below which no word gives noise above `value`.
+
+        The word itself may be undecided.
+        """
         position = value - self._least
         if position < 0:
             return 0
@@ -144,7 +150,10 @@ class InversionTable:
         return int(self._thresholds[min(position, last)]) << (_WORD_BITS - self.word_bits)
 
     def resolved(self, bits: int, more_bits: _MoreBits) -> int:
-        """The value of an undecided draw, given its first 128 bits. Reads more bits until it is certain."""
+        """The value of an undecided draw, given its first 128 bits.
+
+        Reads more bits until it is certain.
+        """
         known, number, extension = 128, bits, 0
         while True:
             if 0 < number < 2**known - 1:

@@ -1,7 +1,7 @@
 """The discrete Gaussian distribution, and sums of independent draws from it.
 
-A sum of wide draws is taken for one wider draw, from which it differs by very little; a sum of narrow
-ones is computed by exact powers of an integer polynomial.
+A sum of wide draws is taken for one wider draw, from which it differs by very little; a sum of
+narrow ones is computed by exact powers of an integer polynomial.
 """
 
 from __future__ import annotations
@@ -255,9 +255,8 @@ def euler_maclaurin_sums(
 ) -> Iterator[tuple[arb, arb]]:
     """Approximations of the same sum, each with an error bound.
 
-    With moment 1, the summand is -sigma^2 times the derivative of the weight, so its own derivatives
-    are one Hermite order higher.
-    Proof: docs/noise.md#euler-maclaurin.
+    With moment 1, the summand is -sigma^2 times the derivative of the weight, so its own
+    derivatives are one Hermite order higher. Proof: docs/noise.md#euler-maclaurin.
     """
     squared = arb(exactly(sigma_squared))
     sigma = squared.sqrt()

@@ -120,8 +120,8 @@ class DiscreteLaplace(NoiseDistribution):
     def losses(self, number: int, by: int) -> Losses:
         """The sum of `number` losses (|x + by| - |x|) / scale.
 
-        Noise x of 0 or more loses by / scale, noise of -by or less minus that, and each step between
-        them changes the loss by 2 / scale.
+        Noise x of 0 or more loses by / scale, noise of -by or less minus that, and each step
+        between them changes the loss by 2 / scale.
         """
         ratio = arb(exactly(-1 / self.scale)).exp()
         worst = 1 / (1 + ratio)

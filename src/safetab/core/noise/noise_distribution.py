@@ -172,7 +172,10 @@ class NoiseDistribution(ABC):
 
     @abstractmethod
     def _tails_from(self, most: int) -> Iterator[arb]:
-        """P[X >= m] of one draw for m = most, .., 1. The farthest is computed, the others by multiplying and adding."""
+        """P[X >= m] of one draw for m = most, .., 1.
+
+        The farthest is computed, the others by multiplying and adding.
+        """
 
     @abstractmethod
     def _upper_mean(self, at_least: int) -> arb:
@@ -211,7 +214,10 @@ class NoiseDistribution(ABC):
             return self._probability(abs(value))
 
     def mean_given_at_least(self, at_least: int, bits: int = DEFAULT_BITS) -> arb:
-        """E[X | X >= at_least] of one draw. Values between -at_least and at_least cancel in pairs."""
+        """E[X | X >= at_least] of one draw.
+
+        Values between -at_least and at_least cancel in pairs.
+        """
         if self.draws != 1:
             raise ValueError("the mean of a part is that of one draw")
         with working_precision(bits):

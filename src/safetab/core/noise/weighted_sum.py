@@ -229,7 +229,10 @@ class _WholeNumberDistribution:
 
 
 def sum_of_truncated(draws: Mapping[TruncatedDraw, int]) -> _WholeNumberDistribution:
-    """The sum of independent draws of each kind, within 1e-9. Proof: docs/noise.md#selection-in-sums."""
+    """The sum of independent draws of each kind, within 1e-9.
+
+    Proof: docs/noise.md#selection-in-sums.
+    """
     reach = (
         ceil(
             sqrt(sum(times * (one.weight * _reach(one.noise)) ** 2 for one, times in draws.items()))

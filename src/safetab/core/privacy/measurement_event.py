@@ -1,4 +1,7 @@
-"""A measurement event: what a ledger is charged for. It knows its noise and address; it draws nothing."""
+"""A measurement event: what a ledger is charged for.
+
+It knows its noise and address; it draws nothing.
+"""
 
 from __future__ import annotations
 

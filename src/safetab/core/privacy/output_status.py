@@ -69,7 +69,10 @@ def gravest(statuses: Iterable[OutputStatus]) -> OutputStatus | None:
 
 
 def status_that_forbids(line: str) -> OutputStatus:
-    """The status in a file NOT-FOR-RELEASE. Raises ValueError if it has none that forbids a release."""
+    """The status in a file NOT-FOR-RELEASE.
+
+    Raises ValueError if it has none that forbids a release.
+    """
     for status in _BY_GRAVITY:
         if line.startswith(f"Status: {status.value}."):
             return status

@@ -16,8 +16,8 @@ from safetab.model.products.record import RESIDUAL, WRONG, CodeColumns, RecordLa
 class CodeNumbers:
     """The numbers of the answers that some columns hold.
 
-    A number is that of a code, 0 for a missing answer, RESIDUAL for one that is not stated, and WRONG
-    also for the first answer if it is missing and required.
+    A number is that of a code, 0 for a missing answer, RESIDUAL for one that is not stated, and
+    WRONG also for the first answer if it is missing and required.
     """
 
     def __init__(
@@ -59,7 +59,10 @@ class CodeNumbers:
         return of_codes
 
     def of_texts(self, texts: Iterable[str | None], *, may_be_missing: bool = False) -> Int16s:
-        """The numbers of answers that are texts. A single answer that is not stated counts as missing."""
+        """The numbers of answers that are texts.
+
+        A single answer that is not stated counts as missing.
+        """
         numbers = np.array(
             [self.codes.number_of(text, self._number_of_code) for text in texts], dtype=np.int16
         )

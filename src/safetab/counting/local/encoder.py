@@ -32,8 +32,8 @@ class RecordEncoder:
     """Takes batches of records, one after the other; each thread has an encoder of its own.
 
     `is_right` is False once a row broke a rule; `rules` finds which rows break which rules.
-    `record_count` has the number of rows of each pass, counted on the column of parts alone or by the
-    pass of each area; `in_no_pass` has the number of rows in parts or areas that no pass has.
+    `record_count` has the number of rows of each pass, counted on the column of parts alone or by
+    the pass of each area; `in_no_pass` has the number of rows in parts or areas that no pass has.
     """
 
     def __init__(

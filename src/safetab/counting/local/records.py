@@ -104,7 +104,10 @@ def value_batches(
 
 
 def value_batch(batch: pa.RecordBatch, record: RecordLayout) -> ValueBatch:
-    """The record's columns of a batch from Arrow. Raises ArrowInvalid if a dictionary is damaged."""
+    """The record's columns of a batch from Arrow.
+
+    Raises ArrowInvalid if a dictionary is damaged.
+    """
     lists = {name: codes for name, codes in record.code_columns if codes.separator is not None}
     return {
         name: _value_column(_joined(batch.column(name), lists.get(name))) for name in record.columns
@@ -139,7 +142,10 @@ def numbers_of(
 
 
 def _joined(column: pa.Array, codes: CodeColumns | None) -> pa.Array:
-    """A column of lists, each as one text. An answer that contains the separator becomes an invalid code."""
+    """A column of lists, each as one text.
+
+    An answer that contains the separator becomes an invalid code.
+    """
     if not pa.types.is_list(column.type) and not pa.types.is_large_list(column.type):
         return column
     separator, missing = (

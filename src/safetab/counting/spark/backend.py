@@ -61,7 +61,8 @@ class SparkBackend:
     def records(self, data: Path, record: RecordLayout) -> Checked[Records]:
         """The files in the data directory, found by their names, or those that --persons names.
 
-        Those of a specification must be Parquet files in DATA; of text, the driver would read every line.
+        Those of a specification must be Parquet files in DATA; of text, the driver would read every
+        line.
         """
         given = self._options.persons
         if given is None or record.fields:
@@ -127,7 +128,10 @@ class SparkBackend:
         return 0
 
     def engine(self, records: Records, files: PublicFiles) -> CountingEngine:
-        """The engine. Raises InvalidInput if Spark does not start or an executor lacks something."""
+        """The engine.
+
+        Raises InvalidInput if Spark does not start or an executor lacks something.
+        """
         if not isinstance(records, RecordLocation):
             raise TypeError("Spark reads locations")
         return SparkEngine(self._session, records, files, self._log)

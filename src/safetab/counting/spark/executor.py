@@ -253,7 +253,10 @@ def sum_records(
 def count_units(
     sent: Broadcast[TaskInputs], unit: Unit, batches: Batches
 ) -> Iterator[pa.RecordBatch]:
-    """A task: how many rows of its pieces each unit has, as rows of UNITS. Reads no other column."""
+    """A task: how many rows of its pieces each unit has, as rows of UNITS.
+
+    Reads no other column.
+    """
     record = replace(sent.value.record, columns=(unit.column,))
     for _, batch in pieces_in(batches, record):
         yield from rows_of_units(batch, record, unit).combine_chunks().to_batches()

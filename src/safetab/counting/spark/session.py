@@ -50,7 +50,8 @@ _TUNED = {
     "spark.serializer": "org.apache.spark.serializer.KryoSerializer",
     "spark.rdd.compress": "true",
     "spark.sql.adaptive.enabled": "true",
-    "spark.sql.codegen.hugeMethodLimit": "8000",  # Java only interprets longer methods, at a third of the speed
+    # Java only interprets longer methods, at a third of the speed
+    "spark.sql.codegen.hugeMethodLimit": "8000",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "100000",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.caseSensitive": "true",
@@ -73,7 +74,10 @@ _gateways: list[JavaGateway] = []
 def spark_session(
     options: SparkOptions, settings: EngineSettings, log: Log
 ) -> Iterator[SparkSession]:
-    """A session of the run's own. Raises InvalidInput if it does not start, RunFailed if one was open."""
+    """A session of the run's own.
+
+    Raises InvalidInput if it does not start, RunFailed if one was open.
+    """
     if SparkSession.getActiveSession() is not None:
         raise RunFailed("a Spark session is already open in this process. Stop it before the run.")
     if not _gateways and SparkConf().getAll():  # settings of a Java that was started elsewhere
@@ -162,7 +166,8 @@ def _started(values: Mapping[str, str], settings: EngineSettings) -> SparkSessio
     java_context = java().org.apache.spark.api.java.JavaSparkContext(conf)
     context = SparkContext(conf.get("spark.master"), _NAME, gateway=_gateways[0], jsc=java_context)
     context.setLogLevel(values["spark.log.level"])
-    # the Python of --spark-conf; else this one in `local[...]`, or that of PYSPARK_PYTHON on a cluster
+    # the Python of --spark-conf; else this one in `local[...]`, or that of PYSPARK_PYTHON on a
+    # cluster
     is_here = (
         values.get("spark.master", "").startswith("local") and "PYSPARK_PYTHON" not in os.environ
     )

@@ -55,7 +55,10 @@ def read_geography_at(path: Path) -> Checked[Areas]:
 
 
 def read_geography_of(paths: tuple[Path, ...]) -> Checked[Areas]:
-    """The geography of these text files, gzipped or not. Columns that it does not need are ignored."""
+    """The geography of these text files, gzipped or not.
+
+    Columns that it does not need are ignored.
+    """
     return _geography_of_files(TableFiles(TEXT, paths), FindingsOf(GEOGRAPHY_TABLE))
 
 
@@ -139,7 +142,8 @@ def digits_of_file(
 ) -> Iterator[Digits]:  # fmt: skip
     """The numbers of the wanted columns, batch by batch, without the rows that are wrong.
 
-    What is wrong goes to the findings. `others` reads the columns that `other_rules` has, in any form.
+    What is wrong goes to the findings. `others` reads the columns that `other_rules` has, in any
+    form.
     """
     misshapen_lines: list[int] = []
     rules = {column: f"must be {width} digits" for column, width in widths.items()} | dict(

@@ -44,7 +44,10 @@ class RowProblems:
     def add_places(
         self, column: str, rule: str, places: Sequence[object], unnamed: int = 0
     ) -> None:
-        """Note the places where the values of a column break a rule. There may be none, or more than are named."""
+        """Note the places where the values of a column break a rule.
+
+        There may be none, or more than are named.
+        """
         if places:
             self._places.setdefault((column, rule), []).extend(places)
             self._unnamed[column, rule] += unnamed

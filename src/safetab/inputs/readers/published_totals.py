@@ -75,7 +75,10 @@ def _form_in(path: Path) -> TableForm:
 def read_published_totals(
     files: TableFiles, table: str, census: Census, areas: Areas
 ) -> Checked[PublishedTotals]:
-    """The totals of these files, at any levels, and every finding about them. Their regions must be among `areas`."""
+    """The totals of these files, at any levels, and every finding about them.
+
+    Their regions must be among `areas`.
+    """
     findings = FindingsOf(table)
     parts = [
         part

@@ -36,7 +36,10 @@ class TableFiles:
         return (self.folder or self.parts[0]).name
 
     def label_of(self, part: Path) -> str:
-        """The name of a part in findings. Several tables may have parts of the same name in their folders."""
+        """The name of a part in findings.
+
+        Several tables may have parts of the same name in their folders.
+        """
         return f"{self.folder.name}/{part.name}" if self.folder else part.name
 
 
@@ -194,6 +197,9 @@ def why_damaged(path: Path, error: Exception, name: str | None = None) -> str:
 
 
 def columns_of(path: Path) -> list[str]:
-    """The names of a file's columns. Raises OSError or an ArrowException if the file can't be read."""
+    """The names of a file's columns.
+
+    Raises OSError or an ArrowException if the file can't be read.
+    """
     columns = form_of(path).columns_of(path, SEPARATOR)
     return columns if isinstance(columns, list) else list(columns.names)

@@ -37,7 +37,10 @@ Texts = Mapping[str, pa.Array]
 def read_columns(
     path: Path, wanted: Iterable[str], findings: FindingsOf, may_have: Collection[str] = ()
 ) -> Texts | None:
-    """These columns of a table, or None and findings. If it is said what it may have, other columns are findings."""
+    """These columns of a table, or None and findings.
+
+    If it is said what it may have, other columns are findings.
+    """
     columns = list(dict.fromkeys(wanted))
     try:
         return _read_columns(path, columns, findings, may_have)
@@ -83,7 +86,10 @@ def _has_columns(
     *,
     is_csv: bool,
 ) -> bool:
-    """Whether a table has these columns, each once. What is wrong with its heading goes to the findings."""
+    """Whether a table has these columns, each once.
+
+    What is wrong with its heading goes to the findings.
+    """
     missing = [name for name in columns if name not in table.column_names]
     cause = (
         header_mistake(_COMMA.join(table.column_names), columns, _COMMA, "")

@@ -205,7 +205,8 @@ def smallest_margins(
 ) -> MarginsForTotal[_What] | None:
     """The smallest margins in these proportions, rounded up, that cost at most `total` together.
 
-    Their budgets are then raised alike until they cost all of it, unless no margin can become smaller.
+    Their budgets are then raised alike until they cost all of it, unless no margin can become
+    smaller.
     """
 
     def at(steps: int) -> dict[_What, BudgetForMargin] | None:

@@ -80,7 +80,10 @@ def _config_text(product: Product, production: Production, rounded: Callable[[in
 
 
 def text_of_keys(keys: Mapping[str, object]) -> str:
-    """The text of a config.json with one key per line and short lists on one line. Numbers are exact."""
+    """The text of a config.json with one key per line and short lists on one line.
+
+    Numbers are exact.
+    """
     lines = []
     for key, value in keys.items():
         if isinstance(value, Fraction):

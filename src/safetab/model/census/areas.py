@@ -50,7 +50,10 @@ class Areas:
         number_of: Mapping[AreaKind, _Int64s],
         part: AreaKind,
     ) -> Self:
-        """The table with entities' numbers by run. Raises ValueError if one lies in no area of its parent's kind."""
+        """The table with entities' numbers by run.
+
+        Raises ValueError if one lies in no area of its parent's kind.
+        """
         positions, ids = dict[AreaKind, _Positions](), dict[AreaKind, _Int64s]()
         for kind, numbers in number_of.items():
             found, position = _distinct(numbers)

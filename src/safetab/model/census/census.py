@@ -69,7 +69,10 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class AreaCodes:
-    """The agency's own ids of areas: a number for the kind, a mark and the id. They stay text in spreadsheets."""
+    """The agency's own ids of areas: a number for the kind, a mark and the id.
+
+    They stay text in spreadsheets.
+    """
 
     mark: str
     example: str
@@ -85,13 +88,17 @@ class Spelling:
 
     The rules that use them are in estimates/reading and in the scripts of a site.
 
-    The areas of the kind `last` are many, and their names are looked at last. These begin with one of
-    `starts`, the last of which is the usual one, and name behind the first comma what contains the area.
+    The areas of the kind `last` are many, and their names are looked at last. These begin with one
+    of `starts`, the last of which is the usual one, and name behind the first comma what contains
+    the area.
     """
 
     whole_names: tuple[str, ...] = ()  # other names of the area that holds everybody
     part_names: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
-    """Names and abbreviations of the census's parts by id. If it is empty, the areas' own names are taken."""
+    """Names and abbreviations of the census's parts by id.
+
+    If it is empty, the areas' own names are taken.
+    """
     ends: Mapping[AreaKind, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
     """Generic words at the end of names, such as county, which people leave out; the first that fits counts."""
     repeats: tuple[AreaKind, ...] = ()  # kinds whose names may end with several of these words
@@ -280,8 +287,8 @@ class Census(ByName):
     def grains(self) -> tuple[AreaKind, ...]:
         """One kind for each distinct choice of lists, in the order of kinds.
 
-        Stability, and which groups exist, depend on the lists that are tabulated and on nothing else
-        of a kind.
+        Stability, and which groups exist, depend on the lists that are tabulated and on nothing
+        else of a kind.
         """
         first = {self.lists_at(kind): kind for kind in reversed(self.kinds)}
         return tuple(sorted(first.values(), key=self.kinds.index))

@@ -70,10 +70,10 @@ def sensitivity(maps: Iterable[CodeMaps], most_records: int = 1) -> Sensitivity:
     It is the exact maximum over all records with listed codes if no two classifications share a
     column. It is an upper bound if they do, or if a rule of the record forbids some of these.
 
-    Neighbours: add or remove a unit with at most `most_records` records. Each of them changes at most
-    `groups` of a level's counts, by one each, because the entities of a level are disjoint.
-    Spends: nothing; it reads public lists only.
-    Proof: docs/privacy.md#stability and docs/privacy.md#units.
+    Neighbours: add or remove a unit with at most `most_records` records. Each of them changes at
+    most `groups` of a level's counts, by one each, because the entities of a level are disjoint.
+    Spends: nothing; it reads public lists only. Proof: docs/privacy.md#stability and
+    docs/privacy.md#units.
     """
     with_groups = [each for each in maps if each.any_of or each.only]
     shares = any({*one.columns} & {*other.columns} for one, other in combinations(with_groups, 2))
@@ -133,8 +133,8 @@ def _slots(maps: CodeMaps, number: int) -> list[tuple[str, int]]:
 def _worst_codes(maps: CodeMaps, given: Sequence[str]) -> tuple[str, ...]:
     """The codes that a record adds to those given, to be in the most groups.
 
-    They reach one new group of `any_of` each. As in the proof, they are taken from all codes or from
-    those of one group of `only`.
+    They reach one new group of `any_of` each. As in the proof, they are taken from all codes or
+    from those of one group of `only`.
     """
     inside: defaultdict[str, list[str]] = defaultdict(list)
     for code, group in maps.only.items():

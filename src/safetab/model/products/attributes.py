@@ -1,7 +1,7 @@
 """The fields that tables divide records by, their parts, and what people call these.
 
-A record's attribute is one number: the place of its value in each field's `values`, as the
-digits of a mixed-radix number, in the order of `Specification.divided`, the first field's digit first.
+A record's attribute is one number: the place of its value in each field's `values`, as the digits
+of a mixed-radix number, in the order of `Specification.divided`, the first field's digit first.
 """
 
 from __future__ import annotations
@@ -122,7 +122,8 @@ class Attribute:
     def parts(self, breaks: Sequence[int], stubs: Mapping[str, str]) -> tuple[Part, ...]:
         """The parts in order: each category, or the ranges that begin at the breaks.
 
-        Without breaks every integer is a part. `stubs` has the stubs that differ from the usual ones.
+        Without breaks every integer is a part. `stubs` has the stubs that differ from the usual
+        ones.
         """
         if self.is_range:
             low, high = self.bounds

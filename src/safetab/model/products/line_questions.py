@@ -124,7 +124,10 @@ class QuestionByAttributes:
         return tuple(self.tables.attributes[name] for name in self.tables.crossed)
 
     def _bound(self, wanted: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Any]:
-        """The values by the names of the arguments. Raises TypeError with the names of this census."""
+        """The values by the names of the arguments.
+
+        Raises TypeError with the names of this census.
+        """
         unknown = [name for name in named if name not in self.arguments]
         if unknown or len(wanted) > len(self.arguments):
             what = f"has no argument {unknown[0]}" if unknown else f"was given {len(wanted)} values"
@@ -175,7 +178,10 @@ class QuestionByAttributes:
     def _refused(
         self, shape: Shape, of: Attribute, labels: tuple[Label, ...], starts: list[Label]
     ) -> Refusal | None:
-        """Why a shape can't answer for this part of an attribute. `starts` are empty if it is not divided by it."""
+        """Why a shape can't answer for this part of an attribute.
+
+        `starts` are empty if it is not divided by it.
+        """
         alone = "the group has a total alone" if shape.cells == 1 else ""
         hint = self._hint(
             [family.name for family in self.tables.spec.tables if of.name in family.crossed], shape

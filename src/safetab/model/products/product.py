@@ -110,7 +110,10 @@ class Shape:
 
 @dataclass(frozen=True, eq=False)
 class TableFamily:
-    """A ladder of shapes, coarse to fine; the first is the total alone. A level gives each a budget."""
+    """A ladder of shapes, coarse to fine; the first is the total alone.
+
+    A level gives each a budget.
+    """
 
     number: int  # in the address of noise
     name: str

@@ -21,7 +21,10 @@ NO_CODE = "Null"
 SHORT_VALUE = 8
 """How many bytes a value of a text file has that is a key of one word."""
 WRONG, RESIDUAL = -1, -2
-"""In place of a code's number: an invalid code, and an answer that is not stated. 0 is a missing answer."""
+"""In place of a code's number: an invalid code, and an answer that is not stated.
+
+0 is a missing answer.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +42,8 @@ class AreaColumns:
 class ListedAreas:
     """The columns whose texts together are a record's smallest area, one of a public table.
 
-    An area's number is the place of its texts in `keys`, which are sorted as UTF-8, column by column.
+    An area's number is the place of its texts in `keys`, which are sorted as UTF-8, column by
+    column.
     """
 
     columns: tuple[str, ...]
@@ -109,7 +113,10 @@ class CodeColumns:
         return RESIDUAL if cut in self.residual else numbers.get(cut, WRONG)
 
     def answers_in(self, text: str | None) -> list[str | None]:
-        """The answers in the text of a list. Missing ones are left out at the end, and where they are skipped."""
+        """The answers in the text of a list.
+
+        Missing ones are left out at the end, and where they are skipped.
+        """
         if text is None or text in self.missing:
             return []
         answers = [
@@ -181,7 +188,10 @@ class RecordLayout:
 
     @cached_property
     def code_columns(self) -> tuple[tuple[str, CodeColumns], ...]:
-        """The columns with codes: those of several answers, then the single one. Both may read one column."""
+        """The columns with codes: those of several answers, then the single one.
+
+        Both may read one column.
+        """
         return tuple(
             (column, codes) for codes in (self.several, self.single) for column in codes.columns
         )
@@ -274,8 +284,8 @@ def record_layout_of(
 ) -> RecordLayout:
     """The layout of a specification's records.
 
-    `codes` are the valid codes of each classification by its name; `areas` are the keys of the table
-    of areas, sorted as UTF-8 column by column. Both may be empty, if only a release is read.
+    `codes` are the valid codes of each classification by its name; `areas` are the keys of the
+    table of areas, sorted as UTF-8 column by column. Both may be empty, if only a release is read.
     """
     given, missing = spec.records, frozenset(spec.records.missing)
     fields = {one.name: RuledColumn(one, missing) for one in given.fields}

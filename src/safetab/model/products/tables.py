@@ -114,7 +114,10 @@ class Tables:
 
 
 def family_of(tables: Tables, number: int) -> TableFamily:
-    """The ladder of the specification's family with this number. Raises ValueError if its shapes are not a ladder."""
+    """The ladder of the specification's family with this number.
+
+    Raises ValueError if its shapes are not a ladder.
+    """
     family = tables.spec.tables[number]
     make = _crossing if family.of is None else _named_lines
     total, *finer = (make(tables, family, shape) for shape in family.shapes)
@@ -258,7 +261,10 @@ def _named_lines(tables: Tables, family: Family, shape: TableShape) -> Shape:
 
 
 def _run(shape: TableShape, line: Part, cells: Sequence[Part]) -> tuple[int, int]:
-    """The first cell of a line and how many it has. Raises ValueError if they are not neighbours."""
+    """The first cell of a line and how many it has.
+
+    Raises ValueError if they are not neighbours.
+    """
     inside = [number for number, cell in enumerate(cells) if set(cell.places) <= set(line.places)]
     counted = sum(len(cells[number].places) for number in inside)
     if counted != len(line.places) or inside != [*range(inside[0], inside[0] + len(inside))]:

@@ -82,7 +82,10 @@ class Keyed(Frozen):
 
 
 def table_of(value: type, *flat: str) -> Table:
-    """The table whose keys fill a value; `flat` are the tables within it. What keys mean is in meanings.toml."""
+    """The table whose keys fill a value; `flat` are the tables within it.
+
+    What keys mean is in meanings.toml.
+    """
     meanings = _MEANINGS[value.__name__]
     keys: dict[str, list[Key]] = {name: [] for name in ("", *flat)}
     for each in fields(value):

@@ -115,7 +115,10 @@ def _without_quotes(value: object) -> str:
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
 class Frozen:
-    """A dataclass whose values never change. Its methods are written once: generating them slows every start."""
+    """A dataclass whose values never change.
+
+    Its methods are written once: generating them slows every start.
+    """
 
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
 
@@ -319,7 +322,10 @@ class ListOf(Frozen, Kind):
 
 
 class MapOf(Frozen, Kind):
-    """A table whose keys the specification chooses. Values of tables have their names from these keys."""
+    """A table whose keys the specification chooses.
+
+    Values of tables have their names from these keys.
+    """
 
     of: Kind
     names: Text = Text()

@@ -297,7 +297,10 @@ _ABOUT = "about"
 
 
 class Publication(Frozen):
-    """Whose numbers a release holds, in the words of its publisher. A text is empty if it is not known."""
+    """Whose numbers a release holds, in the words of its publisher.
+
+    A text is empty if it is not known.
+    """
 
     title: str
     agency: str

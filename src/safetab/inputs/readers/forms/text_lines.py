@@ -112,8 +112,8 @@ def _positions_of_fields(  # noqa: C901, PLR0912, PLR0913, PLR0917 - compiled as
 
     Returns the number of rows. Values are written as keys. `text` has no byte 0. A key is the bytes
     of a value, the last of them lowest, in one word or two, the lower one first; `values` has a row
-    for each word, column and value. `places` is zero; its width is a power of 2 and more than the most
-    values that a column may have, which is the width of `values`. Blank lines are not rows.
+    for each word, column and value. `places` is zero; its width is a power of 2 and more than the
+    most values that a column may have, which is the width of `values`. Blank lines are not rows.
     _NOT_READ_HERE: a line has other fields, or one that is too long, or the last line has no end.
     _TOO_MANY_VALUES: a column has more values than `values` holds.
     """

@@ -27,7 +27,10 @@ _OID_RULE = {_OID: f"must be a number of up to {OID_DIGITS} digits"}
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BlockOids(Columns):
-    """The OIDs of blocks in rising order. Each is two numbers: its last 18 digits, and those in front."""
+    """The OIDs of blocks in rising order.
+
+    Each is two numbers: its last 18 digits, and those in front.
+    """
 
     highs: Int32s
     lows: Int64s
@@ -89,7 +92,10 @@ def _joined_oids(parts: list[BlockOids], findings: FindingsOf) -> BlockOids:
 
 
 def _oid_numbers(batch: pa.RecordBatch) -> Digits:
-    """The two numbers of each OID, both NOT_DIGITS if it is wrong. Blanks around it and leading zeros mean nothing."""
+    """The two numbers of each OID, both NOT_DIGITS if it is wrong.
+
+    Blanks around it and leading zeros mean nothing.
+    """
     column = batch.column(_OID)
     offsets = np.frombuffer(column.buffers()[1], dtype=np.int32)[column.offset :][
         : len(column) + 1

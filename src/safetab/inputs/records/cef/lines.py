@@ -1,8 +1,8 @@
 """The lines of a file as arrays of bytes, and their fields as numbers.
 
 Lines have fixed positions, or fields separated by |, which are moved to the fixed positions. Loops
-over their bytes are plain Python for a few lines, compiled for many, and look at each character once.
-A character that is neither a digit nor a blank makes its field wrong.
+over their bytes are plain Python for a few lines, compiled for many, and look at each character
+once. A character that is neither a digit nor a blank makes its field wrong.
 """
 
 from __future__ import annotations

@@ -245,7 +245,8 @@ class _JoinedPersons:
 def records_of(joined: _JoinedPersons, record: RecordLayout) -> CefRecords:
     """The records of one kind.
 
-    Each person is one, or each householder of an occupied housing unit with the householder's codes.
+    Each person is one, or each householder of an occupied housing unit with the householder's
+    codes.
     """
     numbers = joined.numbers
     is_householder = numbers["RELSHIP"] == layout.HOUSEHOLDER
