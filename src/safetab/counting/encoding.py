@@ -31,7 +31,11 @@ class PartAtoms:
 
 
 AreaLookup = tuple[NDArray[np.bool_], NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]]
-"""Whether each part is in a pass; where its areas begin; the smallest areas of all passes, rising; their atoms."""
+"""The tables in which areas are looked up.
+
+Whether each part is in a pass; where its areas begin; the smallest areas of all passes, rising;
+their atoms.
+"""
 LEFT_OUT, NOT_DIGITS, NOT_LISTED = -1, -2, -3
 """Instead of an atom: the area is in no pass that runs, is not a number, or is not listed."""
 

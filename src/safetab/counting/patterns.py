@@ -26,7 +26,7 @@ _SEVERAL, _SINGLE = (
     8,
 )  # up to eight answers to one question, and behind them the single answer to the other
 CODES = _SEVERAL + 1
-"""How many columns of codes the loops take."""
+"""The number of columns of codes that the loops take."""
 _WRONG = -1
 _PATTERNS_AT_ONCE = 1 << 16
 _MOST_OF_A_MAP = (
@@ -36,7 +36,10 @@ _PAIR_FACTOR = 40_503  # spreads codes, so that similar pairs of codes are remem
 
 
 class PatternTable:
-    """Numbers patterns in the order they are met; combinations that mean the same share a number."""
+    """Numbers patterns in the order they are met.
+
+    Combinations that mean the same share a number.
+    """
 
     def __init__(
         self, most_answers: int, *, may_be_empty: bool = False, may_skip: bool = False
@@ -53,7 +56,10 @@ class PatternTable:
 
     @property
     def codes(self) -> Int16s:
-        """The codes of each pattern: those of several answers, rising, then zeros; the single one ends it."""
+        """The codes of each pattern: those of several answers, rising, then zeros.
+
+        The single one ends it.
+        """
         return self._codes[: self.count]
 
     def numbers_of(self, ordered: Int16s) -> Int32s:

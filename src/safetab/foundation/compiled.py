@@ -39,7 +39,10 @@ def compiled_if_worthwhile(
 
 
 def _interpreted(loop: Callable[..., _R], *given: Any) -> _R:
-    """Run the loop on the arrays' memory, whose elements are plain integers: arrays would wrap each."""
+    """Run the loop on the arrays' memory, whose elements are plain integers.
+
+    Arrays would wrap each element.
+    """
     return loop(*map(_plain_memory, given))
 
 
@@ -102,9 +105,10 @@ def _numba() -> Any:
 
 @contextmanager
 def _outside_the_package() -> Iterator[Path]:
-    """Let numba keep machine code in the user's cache, or in the folder of `NUMBA_CACHE_DIR`, which is yielded.
+    """Let numba keep machine code outside the package, in the folder that is yielded.
 
-    In the installed package, where numba would keep it, it would outlive the package.
+    It is the user's cache, or the folder of `NUMBA_CACHE_DIR`. In the installed package, where
+    numba would keep it, it would outlive the package.
     """
     own = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "safetab"
     with _one_at_a_time:
@@ -162,7 +166,7 @@ class _KeptLoop:
 
     @property
     def stats(self) -> Any:
-        """How often kept code was found, as numba counts it."""
+        """The number of times that kept code was found, as numba counts it."""
         return self._made.stats
 
     def _files(self) -> Iterator[Path]:
@@ -186,7 +190,10 @@ class _KeptLoop:
 
 
 def _require_own(kept: Path, folder: Path, files: Iterable[Path]) -> None:
-    """Raise PermissionError if others may change machine code: by its files, their folder or the one around it."""
+    """Raise PermissionError if others may change machine code.
+
+    They may by its files, their folder or the one around it.
+    """
     around = kept.stat()
     if around.st_uid == os.geteuid() and not around.st_mode & (stat.S_IRWXG | stat.S_IRWXO):
         return  # nobody else gets in

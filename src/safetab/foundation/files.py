@@ -86,7 +86,7 @@ def whole_path(path: Path) -> Path:
 
 
 class FileIdentity(NamedTuple):
-    """What identifies a file's bytes without reading them; a changed file has another identity."""
+    """The identity of a file's bytes, without reading them; a changed file has another identity."""
 
     device: int
     inode: int

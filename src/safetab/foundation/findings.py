@@ -1,4 +1,4 @@
-"""What is wrong with the input, all findings in one exception; and which formats can be read."""
+"""Findings about the input, all in one exception; and the numbers of readable formats."""
 
 from __future__ import annotations
 
@@ -200,7 +200,10 @@ def described(findings: Iterable[Finding]) -> str:
 
 
 def _whole_sentence(finding: Finding) -> str | None:
-    """One sentence about a file that is missing, exists already, or is of another kind; None if there is more."""
+    """One sentence about a file that is missing, exists already, or is of another kind.
+
+    None if there is more to say.
+    """
     message = str(finding).replace("\n", "\\n")
     if not finding.is_error or finding.where:
         return None
@@ -211,7 +214,10 @@ def _whole_sentence(finding: Finding) -> str | None:
 
 
 def _folded(warnings: list[Finding]) -> list[Finding]:
-    """The warnings, with those that say the same of many places as one, where the first of them is."""
+    """The warnings, with those that say the same of many places as one.
+
+    It stands where the first of them is.
+    """
     places: dict[str, list[str]] = {}
     for warning in warnings:
         places.setdefault(warning.message, []).append(warning.where)
@@ -235,7 +241,10 @@ def _cut(text: str, longest: int) -> str:
 def shortened(
     items: Iterable[object], shown: int = 5, between: str = ", ", unnamed: int = 0
 ) -> str:
-    """A list for a sentence: the first few items, then how many more there are, with those unnamed."""
+    """A list for a sentence: the first few items, then the number of the others.
+
+    That number includes the unnamed ones.
+    """
     texts = [str(item) for item in items]
     more = len(texts) + unnamed - shown
     return between.join(texts[:shown]) + (f" and {more} more" if more > 0 else "")
@@ -250,7 +259,11 @@ FORMAT = "format"
 Files from before there were numbers state none: format 0.
 """
 OUTPUT_FORMAT = 2
-"""Format of an output: manifest.json, the measurements, and the release with its datapackage.json and privacy.json."""
+"""The format of an output.
+
+An output is manifest.json, the measurements, and the release with its datapackage.json and
+privacy.json.
+"""
 SPEND_LOG_FORMAT = 3
 """The format of a new spend log. Lines that are added to an earlier one keep its format."""
 

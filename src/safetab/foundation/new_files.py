@@ -87,7 +87,7 @@ def sync_directory(folder: Path) -> None:
 
 Write = Callable[[Path], object]
 SIGNATURE_FILES = ("SIGNATURE.json", "SIGNATURE.sig")
-"""What a signature says, and its bytes: all that may be added to an output."""
+"""The files of a signature: its statement and its bytes. Nothing else may be added to an output."""
 
 
 def write_new_file(file: Path, write: Write, *, overwrite: bool | None = None) -> None:
@@ -100,7 +100,10 @@ def write_new_file(file: Path, write: Write, *, overwrite: bool | None = None) -
 
 
 def write_new_files(writers: Mapping[Path, Write], *, overwrite: bool | None = None) -> None:
-    """Write several files so that all appear or none; only SIGKILL between renames can separate them."""
+    """Write several files so that all appear or none.
+
+    Only SIGKILL between renames can separate them.
+    """
     require_none(
         finding for file in writers for finding in new_file_findings(file, overwrite=overwrite)
     )

@@ -45,7 +45,10 @@ def address_space_limit() -> int | None:
 
 
 def why_too_little(command: str, space: int | None, memory: int | None) -> str | None:
-    """Why a command may be unable to start under these limits (None: no limit), or None if it can."""
+    """The reason why a command may be unable to start under these limits, or None if it can.
+
+    None as a limit: there is no limit.
+    """
     leasts = _LEAST_FOR_RECORDS if command in _READ_RECORDS else _LEAST
     resources = (
         "address space (`ulimit -v`)",
@@ -71,7 +74,10 @@ def reserve_little() -> None:
 
 
 def control_group_limit(root: str = "/sys/fs/cgroup", own: str = "/proc/self/cgroup") -> int | None:
-    """The least memory limit, in bytes, of this process's control group and those above it, or None."""
+    """The least memory limit, in bytes, of this process's control group, or None.
+
+    The groups above it count, too.
+    """
     try:
         with open(own, encoding="utf-8") as file:  # noqa: PTH123 - nothing else is loaded yet
             groups = [line.rstrip("\n").split(":", 2) for line in file]
@@ -109,7 +115,10 @@ def end_interrupted() -> NoReturn:
 
 
 def is_the_command(program: str) -> bool:
-    """Whether `sys.argv[0]` is that of the command, or "-m", as while `python -m safetab` is found."""
+    """Whether `sys.argv[0]` is that of the command, or "-m".
+
+    It is "-m" while `python -m safetab` is found.
+    """
     return program == "-m" or os.path.basename(program) in {"safetab", "safetab.exe"}  # noqa: PTH119 - no pathlib yet
 
 

@@ -151,7 +151,10 @@ def _by_noisy_stage_1(level: _PaidLevel, totals: ExactCounts) -> Iterator[Measur
 
 
 def _by_published_totals(level: _PaidLevel, totals: ExactCounts) -> Iterator[Measurements]:
-    """Every group with a published total, in the shape that the total chooses, and no other group."""
+    """Every group with a published total, and no other group.
+
+    Its total chooses its shape.
+    """
     selected = level.plan.selected
     assert selected is not None
     for first in range(0, len(selected.indices), level.sizes.groups):
@@ -163,7 +166,9 @@ def _by_published_totals(level: _PaidLevel, totals: ExactCounts) -> Iterator[Mea
 
 
 def _every_group(level: _PaidLevel, totals: ExactCounts) -> Iterator[Measurements]:
-    """Every group of the universe in the finest shape, with or without records. Nothing is suppressed.
+    """Every group of the universe in the finest shape, with or without records.
+
+    Nothing is suppressed.
 
     Proof: docs/privacy.md#every-group.
     """

@@ -67,7 +67,11 @@ _LEAST_GUIDE_BITS, _MOST_GUIDE_BITS = (
 _MoreBits = Callable[[int], int]
 """Gives 128 further bits: those of the n-th extension block, n = 1, 2, ..."""
 _Inverter = Callable[[NDArray[np.uint64]], tuple[NDArray[np.int64], NDArray[np.intp]]]
-"""Gives the value of the first word in each row, and the positions of the undecided ones, whose value is 0 so far."""
+"""The type of an inverter.
+
+It gives the value of the first word in each row, and the positions of the undecided ones, whose
+value is 0 so far.
+"""
 
 
 class InversionTable:
@@ -121,7 +125,10 @@ class InversionTable:
         return np.where(is_decided, below + self._least, 0), np.flatnonzero(~is_decided)
 
     def _thresholds_below(self, used: NDArray[np.uint64]) -> NDArray[np.intp]:
-        """How many thresholds are below each word: with the guide if there are as many words as it has entries."""
+        """The number of thresholds below each word.
+
+        It is found with the guide if there are as many words as the guide has entries.
+        """
         if len(used) < 1 << self._guide_bits:
             return np.searchsorted(self._thresholds, used, side="left")
         below: NDArray[np.intp] = self._guide[used >> self._shifts[1]].astype(np.intp)

@@ -1,4 +1,4 @@
-"""What the parts of a run cost together, and how rho and epsilon convert."""
+"""The joint cost of the parts of a run, and the conversion between rho and epsilon."""
 
 from __future__ import annotations
 
@@ -74,7 +74,10 @@ def epsilon_of_rho(rho: Fraction, delta: Fraction, decimals: int = 4) -> Fractio
 
 
 def _good_order(rho: float, delta: float) -> Fraction:
-    """An alpha near the best, by ternary search around the best order of the simpler, older bound."""
+    """An alpha near the best, by ternary search.
+
+    The search is around the best order of the simpler, older bound.
+    """
 
     def bound(log_excess: float) -> float:
         alpha = 1 + exp(log_excess)

@@ -71,7 +71,7 @@ class ExactCounts:
 
 
 def _take_counts(indices: _Int64s, counts: _Int64s, wanted: _Int64s, taken: _Int64s) -> None:
-    """The same as the loop, on whole arrays."""
+    """The numpy form of the loop, on whole arrays."""
     position, is_there = find_sorted(indices, wanted)
     taken[is_there] = counts[position[is_there]]
 

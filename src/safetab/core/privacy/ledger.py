@@ -102,7 +102,7 @@ class Ledger:
         return DrawingRight(event, self._bits, _LEDGERS_OWN)
 
     def spent(self, tabulation_pass: Pass) -> Fraction:
-        """What a pass was charged so far, for a record or a unit in it."""
+        """The charge of a pass so far, for a record or a unit in it."""
         events = (
             event
             for event in self._events

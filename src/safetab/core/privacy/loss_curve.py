@@ -60,7 +60,10 @@ class LossCurve:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Losses:
-    """The distribution of a loss with values `first`, `first` + `step`, ..., except a negligible rest."""
+    """The distribution of a loss, except a negligible rest.
+
+    The loss has the values `first`, `first` + `step`, ...
+    """
 
     first: Fraction
     step: Fraction

@@ -16,13 +16,16 @@ from safetab.model.privacy_definition import PrivacyDefinition
 from safetab.model.products.product import Product, TableFamily
 
 MeasuredLevel = tuple[TableFamily, PopulationGroupLevel]
-"""What has a budget of its own."""
+"""A family at a level, which has a budget of its own."""
 _FIELD_BITS = 4
 
 
 @dataclass(frozen=True, slots=True)
 class MeasurementEvent:
-    """One stage of a family at one level, never of one group: its cost to a person, and so its noise."""
+    """One stage of a family at one level, never of one group.
+
+    It says what the stage costs a person, and so its noise.
+    """
 
     product: Product
     family: TableFamily

@@ -9,7 +9,10 @@ SYNTHETIC_MARKER = "SYNTHETIC"
 """A file of this name in DATA says that the people beside it are made up."""
 
 STATUS_COLUMN = "NOT_FOR_RELEASE"
-"""A column of tables that may not be released: every row has the status, wherever the file is copied."""
+"""A column of tables that may not be released.
+
+Every row has the status, wherever the file is copied.
+"""
 
 
 class OutputStatus(Enum):
@@ -28,7 +31,7 @@ class OutputStatus(Enum):
 
     @property
     def sentence(self) -> str:
-        """What the status means, in a sentence."""
+        """The meaning of the status, in a sentence."""
         return _SENTENCES[self]
 
     @property

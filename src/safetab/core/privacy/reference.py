@@ -1,4 +1,4 @@
-"""How a privacy loss is spelled, and how it compares with that of a published release, if there is one.
+"""Privacy losses as texts, and compared with that of a published release, if there is one.
 
 A loss is spelled exactly if it is short and rounded up otherwise. What is shown is never too small.
 """
@@ -39,11 +39,14 @@ def _power_of_ten(number: Fraction) -> int:
 
 
 FAR_ABOVE = 2
-"""How many times its counterpart in the reference a total or level may be before it gets a warning."""
+"""The multiple of its reference that a total or level may have before it gets a warning."""
 
 
 def reference_losses(product: Product) -> Mapping[str, PrivacyLoss]:
-    """The loss to compare with, by the name of the release that had it; empty without a reference."""
+    """The loss to compare with, by the name of the release that had it.
+
+    Empty without a reference.
+    """
     reference = product.reference
     return {} if reference is None else {reference.name: PrivacyLoss(reference.rho)}
 
@@ -73,7 +76,10 @@ def beyond_protection(
 def total_too_large(
     product: Product, definition: PrivacyDefinition, total: Fraction
 ) -> Iterator[str]:
-    """The sentence on a total loss that is far above the reference, or else beyond any protection; none if neither."""
+    """The sentence on a total loss that is far above the reference, or else beyond any protection.
+
+    There is none if it is neither.
+    """
     sentence = total_far_above(product, definition, total) or beyond_protection(
         product, definition, total
     )

@@ -121,7 +121,7 @@ class CefEngine(ArrayEngine):
 def judge_cef(
     known: KnownLists, files: CefFiles, rows_done: Callable[[int], None]
 ) -> tuple[Finding, ...]:
-    """What is wrong with the lines of a CEF, as far as the known lists tell."""
+    """The faults of the lines of a CEF, as far as the known lists tell."""
     rules = CefRules(known.codes, known.oids, for_households=known.record.holds_people)
     found = list[Finding]()
     for of_state in files.states:

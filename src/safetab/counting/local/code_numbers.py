@@ -54,7 +54,10 @@ class CodeNumbers:
         return numbers
 
     def of_digits(self, numbers: NDArray[np.integer]) -> Int16s:
-        """The numbers of codes that are spelled as the digits of these numbers, WRONG for no digits."""
+        """The numbers of codes that are spelled as the digits of these numbers.
+
+        WRONG stands for no digits.
+        """
         of_codes: Int16s = self._of_digits[numbers]
         return of_codes
 
@@ -73,7 +76,10 @@ class CodeNumbers:
         return numbers
 
     def of_lists(self, texts: Iterable[str | None]) -> Int16s:
-        """The numbers of the answers in each text, a row for each place; the first is WRONG if any is."""
+        """The numbers of the answers in each text, a row for each place.
+
+        The first is WRONG if any of them is.
+        """
         rows = [self._of_list(self.codes.answers_in(text)) for text in texts]
         return np.array(rows, dtype=np.int16).reshape(-1, MOST_ANSWERS).T.copy()
 

@@ -205,7 +205,10 @@ def _encoded(
     free: SimpleQueue[RecordEncoder],
     rows_done: Callable[[int], None],
 ) -> tuple[int, bool]:
-    """The number of rows of the batches up to the first that is wrong, and whether all are right."""
+    """The number of rows of the batches up to the first that is wrong.
+
+    It comes with whether all rows are right.
+    """
     encoder, rows = free.get(), 0
     try:
         for batch in batches:
@@ -228,7 +231,7 @@ def sums_of_records(
     integers: RecordIntegers,
     batches: Iterable[ValueBatch],
 ) -> list[PartSums]:
-    """What the records of these batches add to the fingerprint, whether or not they are counted."""
+    """The addends of these batches' records to the fingerprint, whether or not they are counted."""
     record, found = encoding.record, list[PartSums]()
     for batch in batches:
         columns, passes = numbers_of(batch, record, integers), None

@@ -1,4 +1,7 @@
-"""Files of encoded numbers in the temporary folder, each with the CRC-32 of what was written there."""
+"""Files of encoded numbers in the temporary folder.
+
+Each has the CRC-32 of what was written there.
+"""
 
 from __future__ import annotations
 

@@ -132,7 +132,7 @@ class PartRecords:
         return self._file(part, "atom", np.int32), self._file(part, "pattern", np.int32), attributes
 
     def _kept(self, part: int, name: str, numbers: NDArray[N]) -> NDArray[N]:
-        """The same numbers, read-only: as a file that is mapped into memory, or few of them as they are."""
+        """These numbers, read-only: as a file mapped into memory, or, if they are few, as a copy."""
         if numbers.nbytes <= _FEW_BYTES:
             few = numbers.copy()  # what they are part of is larger
             few.flags.writeable = False  # of the type that all others have

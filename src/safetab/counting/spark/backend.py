@@ -124,7 +124,10 @@ class SparkBackend:
         return Checked(None if findings.has_errors else folder, findings.findings)
 
     def number_of_records(self, records: Records) -> int:  # noqa: ARG002 - only the executors could know
-        """0: no record is stored here, and their number is not known before the executors read them."""
+        """0: no record is stored here.
+
+        Their number is not known before the executors read them.
+        """
         return 0
 
     def engine(self, records: Records, files: PublicFiles) -> CountingEngine:

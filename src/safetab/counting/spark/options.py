@@ -42,7 +42,10 @@ class SparkOptions:
 
     @property
     def where(self) -> str | None:
-        """The master: where Spark runs, or None if neither a setting nor --spark-master names one."""
+        """The master: where Spark runs.
+
+        None if neither a setting nor --spark-master names one.
+        """
         return self.setting_values.get("spark.master", self.master)
 
     @property
@@ -132,7 +135,10 @@ def _major_version(java: Path) -> int | None:
 
 
 def _home_that_spark_starts(home: Path, folder: Path) -> Path:
-    """`home`, or one whose `java` leaves out a module, for machine learning, that small Javas lack."""
+    """`home`, or one whose `java` leaves out a module.
+
+    The module is for machine learning, and small Javas lack it.
+    """
     java = home / "bin" / "java"
     modules = subprocess.run([java, "--list-modules"], capture_output=True, text=True, check=True)  # noqa: S603
     if _UNNEEDED_MODULE in modules.stdout:

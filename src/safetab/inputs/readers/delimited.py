@@ -29,7 +29,10 @@ class Row(NamedTuple):
 
 
 class RowProblems:
-    """Gathers the rows that break a rule, so a rule that is broken a thousand times is one finding."""
+    """Gathers the rows that break a rule.
+
+    So a rule that is broken a thousand times is one finding.
+    """
 
     def __init__(self, findings: FindingsOf, before_places: str = "") -> None:
         self._findings = findings
@@ -119,7 +122,10 @@ def header_mistake(
     separator: str = SEPARATOR,
     if_none_is_named: str = _NO_HEADER,
 ) -> str:
-    """What is likely wrong with a header: sentences that quote nothing of it, or "" if nothing is likely."""
+    """The likely faults of a header, or "" if nothing is likely.
+
+    The sentences quote nothing of the header.
+    """
     known = {column.casefold() for column in columns}
 
     def known_by(other: str) -> set[str]:

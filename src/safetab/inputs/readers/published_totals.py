@@ -31,7 +31,10 @@ _CODE_DIGITS = 4
 _COUNT = "^-?[0-9]{1,18}$"
 
 _Part = tuple[NDArray[np.int64], TotalsOfLevel]
-"""The position of each total's level among the geography levels, and the totals, their codes as numbers."""
+"""The level of each total, and the totals, their codes as numbers.
+
+A level is its position among the geography levels.
+"""
 
 
 def find_published_totals(data: Path, table: str, findings: FindingsOf) -> TableFiles | None:
@@ -167,7 +170,7 @@ def _checked(
 
 
 def _rule_of_ids(level: AreaLevel) -> str:
-    """What the ids of a level must be, such as 7 digits, state first."""
+    """The rule of a level's ids, such as 7 digits, state first."""
     ids, parent = level.kind.ids, level.kind.parent
     begins = isinstance(ids, DigitIds) and ids.begin_with_parent and parent is not None
     return f"{ids.rule}{f', {parent.noun} first,' if begins and parent else ''} where REGION_TYPE is {level.label}"

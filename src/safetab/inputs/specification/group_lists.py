@@ -34,7 +34,7 @@ _CODE, _NAME = "code", "name"
 _GROUP_COLUMNS = ("group", "name", "level", "classification", "members", "list")
 _CODES_COLUMNS = ("group", "code")
 _ONLY_END = "-only"
-"""How the codes of groups end that hold only their own codes, if groups are made from a column."""
+"""The ending of the codes of groups with only their own codes, if groups are made from a column."""
 
 _FindingsIn = Mapping[str, FindingsOf]
 """The findings about each file, by its name."""
@@ -73,7 +73,10 @@ class NamedGroup:
 def read_code_list(
     classification: CodeList, spec: Specification, path: Path, findings: FindingsOf
 ) -> Codes:
-    """The codes of a classification: those of its file that match its pattern and are not residual."""
+    """The codes of a classification.
+
+    They are those of its file that match its pattern and are not residual.
+    """
     own = (level for level in spec.groups.levels if level.of == classification.name)
     further = [name for level in own for name in (level.column, level.names) if name is not None]
     texts = read_columns(path, [_CODE, _NAME, *further], findings)
@@ -220,7 +223,10 @@ def groups_of_files(
 def refuse_wrong_groups(
     groups: Sequence[NamedGroup], spec: Specification, of_file: _FindingsIn
 ) -> None:
-    """Report groups without codes, codes of groups given twice, and codes in two groups of a kind at an area kind."""
+    """Report groups without codes, and codes given to several groups.
+
+    The codes are of groups given twice, or in two groups of a kind at an area kind.
+    """
     findings = of_file[spec.groups.file or SPECIFICATION_FILE]
     places = defaultdict[str, dict[str, None]](dict)
     for group in groups:
@@ -247,7 +253,10 @@ def refuse_wrong_groups(
 def _refuse_shared_codes(
     groups: Sequence[NamedGroup], spec: Specification, findings: FindingsOf
 ) -> None:
-    """Stability rests on it: at a kind of area, a code is in at most one group of a kind and level."""
+    """Report codes in two groups of a kind and level at a kind of area.
+
+    Stability rests on it: there, a code is in at most one such group.
+    """
     reported, seen = set[tuple[str, str]](), list[set[str]]()
     for area in spec.areas.levels:
         lists = {

@@ -1,6 +1,6 @@
-"""Reads the public tables that a specification names: CSV with quotes, or Parquet; every value is a text.
+"""Reads the public tables that a specification names.
 
-Published totals are such a table, too.
+They are CSV with quotes, or Parquet; every value is a text. Published totals are such a table, too.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def _why_not_read(path: Path, columns: list[str], error: Exception) -> str:
 def _read_columns(
     path: Path, columns: list[str], findings: FindingsOf, may_have: Collection[str]
 ) -> Texts | None:
-    """The same, but it raises what Arrow or Python says of a file that can't be read."""
+    """The columns' texts; raises what Arrow or Python says of a file that can't be read."""
     table = _read_parquet(path) if path.suffix == _PARQUET else _read_csv(path, findings)
     if not _has_columns(table, columns, may_have, findings, is_csv=path.suffix != _PARQUET):
         return None

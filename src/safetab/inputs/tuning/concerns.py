@@ -37,7 +37,7 @@ class ParameterConcern:
 
 @checks_arguments
 def concerns(tuning: Tuning) -> tuple[ParameterConcern, ...]:
-    """What makes no sense in a configuration, or protects too little; first what is about all levels.
+    """Concerns about a configuration: what makes no sense in it, or protects too little.
 
     Args:
         tuning: The configuration.

@@ -117,15 +117,15 @@ class Tuning(Result):
 
     @property
     def of_family(self) -> FamilyConfig:
-        """What the configuration gives the family."""
+        """The family's part of the configuration."""
         return self.config.of_family(self.family)
 
     def by_family(self) -> tuple[Tuning, ...]:
-        """The same tuning for each table family of the product."""
+        """This tuning for each table family of the product."""
         return tuple(replace(self, named_family=one.family) for one in self.config.families)
 
     def but(self, **changes: object) -> Tuning:
-        """The same tuning with other values of the configuration's fields.
+        """This tuning with other values of the configuration's fields.
 
         The number of answers that count may also be named as in config.json.
         """
@@ -138,13 +138,13 @@ class Tuning(Result):
         return replace(self, config=replace(self.config, **fields))  # type: ignore[arg-type]
 
     def with_budgets(self, budgets: Mapping[PopulationGroupLevel, Fraction]) -> Tuning:
-        """The same tuning with other budgets."""
+        """This tuning with other budgets."""
         return self._with(
             replace(self.of_family, budgets=MappingProxyType({**self.of_family.budgets, **budgets}))
         )
 
     def with_thresholds(self, thresholds: Mapping[PopulationGroupLevel, Thresholds]) -> Tuning:
-        """The same tuning with other thresholds."""
+        """This tuning with other thresholds."""
         given = MappingProxyType({**self.of_family.thresholds, **thresholds})
         return self._with(replace(self.of_family, thresholds=given))
 
@@ -188,7 +188,7 @@ class Tuning(Result):
 
     @property
     def groups(self) -> int:
-        """How many population groups are tabulated."""
+        """The number of population groups that are tabulated."""
         return sum(tuned.facts.groups for tuned in self.levels.values())
 
     @property
@@ -212,9 +212,10 @@ def tuning_of(
     parameters: str | Path | None = None,
     geography: str | Path | None = None,
 ) -> Checked[Tuning]:
-    """What a configuration means, level by level; `require()` of it gives the `Tuning`, or raises with every finding.
+    """The meaning of a configuration, level by level.
 
-    Without lists or geography the numbers of groups are those of the 2020 Census.
+    `require()` of it gives the `Tuning`, or raises with every finding. Without lists or geography
+    the numbers of groups are those of the 2020 Census.
 
     Args:
         config: A config.json; if left out, that of `parameters`, or the configuration of the 2020 production run.
@@ -240,7 +241,10 @@ def tuning_of(
 def _tuning_of_specification(
     parameters: Path, config: str | Path | None, geography: str | Path | None
 ) -> Checked[Tuning]:
-    """What the choices of a specification mean; levels that they leave out have thresholds of one that they name."""
+    """The tuning by the choices of a specification.
+
+    Levels that these leave out have thresholds of one that they name.
+    """
     findings = FindingsOf("the command")
     for option, given in {"--config": config, "--geography": geography}.items():
         if given is not None:

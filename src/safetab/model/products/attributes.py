@@ -63,12 +63,12 @@ class Attribute:
 
     @property
     def name(self) -> str:
-        """What tables call it."""
+        """The attribute's name in tables."""
         return self.field.called
 
     @property
     def argument(self) -> str:
-        """What questions call it, as Python can spell it."""
+        """The attribute's name in questions, as Python can spell it."""
         slug = self.asked_as or slug_of(self.name)
         return f"{slug}_" if iskeyword(slug) else slug if slug.isidentifier() else f"_{slug}"
 
@@ -89,7 +89,7 @@ class Attribute:
 
     @cached_property
     def labels(self) -> tuple[str, ...]:
-        """What tables call each category."""
+        """The labels of the categories in tables."""
         return tuple(category.label for category in self.field.categories) or self.values
 
     @property
@@ -165,7 +165,10 @@ class Attribute:
         return self._range_in_words(first, last, unit)
 
     def words_of(self, labels: tuple[Label, ...]) -> str:
-        """A part in a sentence, such as "female", "65 rooms and over" or "0 to 17 rooms"; empty if all."""
+        """A part in a sentence, such as "female" or "0 to 17 rooms"; empty if all.
+
+        An open range is such as "65 rooms and over".
+        """
         if labels == self.whole.labels:
             return ""
         if not self.is_range:
@@ -177,7 +180,7 @@ class Attribute:
 
     @property
     def unit_in_words(self) -> str:
-        """What follows a range in a sentence."""
+        """The words after a range in a sentence."""
         return self.field.unit_name if self.unit is None else self.unit
 
     def _range_in_words(self, first: int, last: int, unit: str) -> str:

@@ -1,4 +1,7 @@
-"""Questions about part of a group's table: by an argument for each attribute, or by the name of a line."""
+"""Questions about part of a group's table.
+
+They have an argument for each attribute, or the name of a line.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,10 @@ _TWO_SIDES = 2
 
 @dataclass(frozen=True)
 class QuestionByAttributes:
-    """Questions by category (its label or value), by range (first and last, both included), or by named line."""
+    """Questions by category, by range, or by named line.
+
+    A category is given by its label or value, a range by its first and last value, both included.
+    """
 
     tables: Tables
 
@@ -55,7 +61,10 @@ class QuestionByAttributes:
         )
 
     def bar_of(self, line: Line) -> tuple[str | None, str]:
-        """The side of a line, if its table crosses two categories with something else, and its bar's name."""
+        """The side of a line, and its bar's name.
+
+        There is a side if the table crosses two categories with something else.
+        """
         crossed = [self.tables.attributes[name] for name in self._of_table[line.table_id][1].by]
         if len(crossed) < _TWO_SIDES:
             return None, line.stub
@@ -96,7 +105,7 @@ class QuestionByAttributes:
         return wanted | ({CATEGORY: texts[CATEGORY]} if texts.get(CATEGORY, ALL) != ALL else {})
 
     def divisions_of(self, shape: Shape) -> tuple[Division, ...]:
-        """What the shape divides records by; nothing if it is a total alone."""
+        """The divisions of records in the shape; none if it is a total alone."""
         family, described = self._of_table[shape.table_id]
         if family.of is not None:
             own = tuple(

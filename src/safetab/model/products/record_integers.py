@@ -35,9 +35,10 @@ class RecordIntegers:
             )
 
     def of(self, column: str, text: str | None) -> int:
-        """A value's integer in a fingerprint: the number that its digits spell, or its place in a list.
+        """A value's integer in a fingerprint.
 
-        Raises ValueError, which quotes the value, if no checked record may have it.
+        It is the number that its digits spell, or its place in a list. Raises ValueError, which
+        quotes the value, if no checked record may have it.
         """
         if column in self._record.fields:
             return self._of_field(column, text)
@@ -54,7 +55,10 @@ class RecordIntegers:
 
     @cached_property
     def _places_of_codes(self) -> Mapping[str, Mapping[str, int]]:
-        """The place of each code, and of answers that are not stated, by column; lists of answers have none."""
+        """The place of each code, and of answers that are not stated, by column.
+
+        Lists of answers have none.
+        """
         lists = {
             name: codes
             for name, codes in reversed(self._record.code_columns)
@@ -69,7 +73,10 @@ class RecordIntegers:
         }
 
     def _places(self, column: str) -> int:
-        """How many integers a field's values have in a fingerprint, or 0 if its texts are hashed."""
+        """The number of integers that a field's values have in a fingerprint.
+
+        It is 0 if the field's texts are hashed.
+        """
         if column not in self._record.fields or column in self.left_out:
             return 0
         if column in self._places_of_codes:

@@ -40,7 +40,10 @@ _TOTAL_STUB = "Total"
 
 @dataclass(frozen=True)
 class Tables:
-    """What all tables of a specification share: the attributes, by name, and the columns that label lines."""
+    """The common parts of all tables of a specification.
+
+    They are the attributes, by name, and the columns that label lines.
+    """
 
     spec: Specification
     attributes: Mapping[str, Attribute]  # in the order of the record's attribute
@@ -66,7 +69,10 @@ class Tables:
 
     @cached_property
     def file_words(self) -> tuple[str, ...]:
-        """A word for each family in names of files: its detail; its name, where two families have one detail."""
+        """A word for each family in names of files.
+
+        It is the family's detail, or its name where two families have one detail.
+        """
         details = [_word_of(family.detail) for family in self.spec.tables]
         words = [
             detail if detail and details.count(detail) == 1 else _word_of(family.name)
@@ -106,7 +112,10 @@ class Tables:
         )
 
     def cell_of_value(self, cells: Mapping[str, Sequence[int]]) -> tuple[int, ...]:
-        """The cell of each value of the record's attribute; `cells` are what each digit adds, if anything."""
+        """The cell of each value of the record's attribute.
+
+        `cells` are what each digit adds, if anything.
+        """
         nothing = (
             (name, (0,) * len(attribute.values)) for name, attribute in self.attributes.items()
         )
@@ -196,7 +205,10 @@ def _crossing(tables: Tables, family: Family, shape: TableShape) -> Shape:
 def _nested(
     parts: Mapping[str, Sequence[Part]], chosen: Mapping[str, Part], first: int, cells: int
 ) -> Iterator[_CountedCells]:
-    """What is chosen as a whole, followed by its parts by the first attribute, each divided by the others."""
+    """The cells of what is chosen as a whole, then of its parts by the first attribute.
+
+    Each part is divided by the other attributes.
+    """
     yield chosen, first, cells
     for name in [*parts][:1]:
         others = {other: parts[other] for other in parts if other != name}

@@ -1,6 +1,6 @@
-"""What keys must say together: about, records, areas, classifications and groups. No file is opened.
+"""Rules of several keys together: about, records, areas, classifications and groups.
 
-Values were read before: what was wrong or missing is None, or empty.
+No file is opened. Values were read before: what was wrong or missing is None, or empty.
 """
 
 from __future__ import annotations
@@ -32,7 +32,10 @@ MOST_LABELS = 16
 MOST_GROUP_LEVELS = 16
 MOST_CLASSIFICATIONS = 2
 _SHIPPED_NOISE = {"SafeTab-P": 0, "SafeTab-H": 1}
-"""The shipped products, which alone have numbers below `_STRANGERS_FIRST`; the Bureau's dialect reads their areas."""
+"""The shipped products, which alone have numbers below `_STRANGERS_FIRST`.
+
+The Bureau's dialect reads their areas.
+"""
 _STRANGERS_FIRST = 8
 _RECORD_ENDINGS = (".csv", ".txt", ".parquet", ".gz")
 _AREA_ENDINGS = (".csv", ".parquet")
@@ -54,7 +57,10 @@ _Fields = Mapping[str, RecordField]
 
 
 def problems_of(spec: Specification, tables: Collection[str]) -> Iterator[Problem]:
-    """Everything that is wrong with a specification that has these tables and whose values have the right form."""
+    """Everything that is wrong with a specification that has these tables.
+
+    Its values have the right form.
+    """
     fields = {each.name: each for each in spec.records.fields if each.name}
     yield from _of_about(spec)
     yield from _of_records(spec.records, fields)
@@ -69,7 +75,10 @@ def problems_of(spec: Specification, tables: Collection[str]) -> Iterator[Proble
 
 
 def warnings_of(spec: Specification) -> Iterator[Problem]:
-    """The fields that nothing reads, which are checked nevertheless, and the lists that nothing uses."""
+    """The fields that nothing reads, and the lists that nothing uses.
+
+    The fields are checked nevertheless.
+    """
     for each in spec.groups.lists:
         if each.name != COMMON and spec.groups.file is None:
             where = inside("groups.lists", each.name)
@@ -106,7 +115,10 @@ def warnings_of(spec: Specification) -> Iterator[Problem]:
 
 
 def separator_of(codes: CodeList, fields: _Fields) -> str | None:
-    """The character between the codes of a classification's one column, or None if a column holds one code."""
+    """The character between the codes of a classification's one column.
+
+    None if a column holds one code.
+    """
     column = fields.get(codes.column or "")
     return codes.separator or (column.delimiter if column else None) or None
 

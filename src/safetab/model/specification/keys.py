@@ -1,4 +1,7 @@
-"""How the fields of values declare the keys that fill them, and the forms of texts that several keys have."""
+"""Declarations by fields of values of the keys that fill them.
+
+The forms of texts that several keys have are here, too.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +52,10 @@ NO_ROWS = "it is empty. A pass has rows of its own and levels of areas."
 
 
 def declaring(what: str) -> Text:
-    """A name that others refer to, and that differs from the other names of its sort by more than case."""
+    """A name that others refer to.
+
+    It differs from the other names of its sort by more than case.
+    """
     return replace(NAME, declares=what)
 
 
@@ -61,9 +67,10 @@ def referring(what: str) -> Text:
 def keyed(
     kind: Kind, *, default: Any = NO_DEFAULT, required: bool | None = None, at: str = ""
 ) -> Any:
-    """A field that a key of the file fills: the one with its name, or, in a table within the value's, that at a path.
+    """A field that a key of the file fills: the one with its name, or the one at a path.
 
-    Without a default it is required, unless it is said otherwise.
+    A path leads to a table within the value's table. Without a default it is required, unless it is
+    said otherwise.
     """
     is_required = default is NO_DEFAULT if required is None else required
     declared = {"key": Key(at, kind, "", "", is_required, default=default)}

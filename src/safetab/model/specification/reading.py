@@ -1,4 +1,7 @@
-"""Reads a specification: census.toml, privacy.toml beside it, what another one lends it, and about.toml."""
+"""Reads a specification from its files.
+
+They are census.toml, privacy.toml beside it, what another one lends it, and about.toml.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +37,10 @@ _LIKE, _PRIVACY = "like", "privacy"
 
 
 class _FindingsOfFiles(FindingsOf):
-    """Findings about several files: those about an inherited section belong to the file that has it."""
+    """Findings about several files.
+
+    Those about an inherited section belong to the file that has it.
+    """
 
     def __init__(self) -> None:
         super().__init__(SPECIFICATION_FILE)
@@ -59,7 +65,10 @@ def read_specification(parameters: Path) -> Checked[Specification]:
 
 
 def read_sound_parts(parameters: Path) -> tuple[Specification | None, tuple[Finding, ...]]:
-    """The specification without the sections of lists that have errors, or None if it is no TOML; every finding."""
+    """The specification without the sections of lists that have errors; and every finding.
+
+    The specification is None if it is no TOML.
+    """
     findings = _FindingsOfFiles()
     keys = _keys_at(parameters / SPECIFICATION_FILE, findings)
     if keys is None:
@@ -89,13 +98,19 @@ def read_sound_parts(parameters: Path) -> tuple[Specification | None, tuple[Find
 
 
 def specification_of_keys(keys: Mapping[str, object], findings: FindingsOf) -> Specification | None:
-    """The specification that parsed keys say, with its privacy and nothing inherited, or None and findings."""
+    """The specification that parsed keys say, or None and findings.
+
+    It has its privacy, and inherits nothing.
+    """
     specification = _specification(keys, Reading(findings, numbers_as_texts=True))
     return None if findings.has_errors else specification
 
 
 def lists_folder(parameters: Path) -> Path:
-    """The folder of the files that areas, classifications and groups name: that of the `like` file if there is one."""
+    """The folder of the files that areas, classifications and groups name.
+
+    It is that of the `like` file if there is one.
+    """
     keys = _keys_at(parameters / SPECIFICATION_FILE, FindingsOf(SPECIFICATION_FILE)) or {}
     like = keys.get(_LIKE)
     return (parameters / like).parent if isinstance(like, str) else parameters
@@ -122,7 +137,10 @@ def public_file(folder: Path, name: str, where: str, findings: FindingsOf) -> Pa
 def _specification(
     keys: Mapping[str, object], reading: Reading, lacks: tuple[str, ...] = ()
 ) -> Specification:
-    """The specification, and findings in the order of its keys, but none about sections that could not be inherited."""
+    """The specification, and findings in the order of its keys.
+
+    There are none about sections that could not be inherited.
+    """
     findings, own = reading.findings, FindingsOf(reading.findings.file)
     reading = Reading(own, reading.numbers_as_texts)
     read: Specification = SPECIFICATION.read(keys, "", reading)
@@ -185,7 +203,7 @@ _ADVICE = {
     "Expected newline": " Write a number with a point, such as 0.1, and each key on a line of its own.",
     r"Illegal character '\n'": " A text has no closing quote.",
 }
-"""What to do about mistakes in TOML, by how the parser's words for them begin."""
+"""The advice about mistakes in TOML, by the beginning of the parser's words for them."""
 
 
 def _keys_at(path: Path, findings: FindingsOf) -> dict[str, Any] | None:
@@ -338,9 +356,9 @@ def publication_as_json(publication: Publication) -> dict[str, str]:
 
 
 def publication_of_json(keys: Mapping[str, Any] | None) -> Publication | None:
-    """Whose numbers these are, by the keys of a release; None without any. Raises ValueError if one is wrong.
+    """The statement of whose numbers these are, by the keys of a release; None without any.
 
-    Keys that a later version may add are ignored.
+    Raises ValueError if a key is wrong. Keys that a later version may add are ignored.
     """
     if keys is None:
         return None

@@ -1,7 +1,8 @@
-"""What a specification says, as values: texts as the file spells them, numbers exact, nothing compiled.
+"""The content of a specification, as values.
 
-A field declares the key of the file that fills it: reader, writer, JSON Schema and documentation are made from this
-and from meanings.toml.
+Texts are as the file spells them, numbers are exact, and nothing is compiled. A field declares the
+key of the file that fills it: reader, writer, JSON Schema and documentation are made from this and
+from meanings.toml.
 """
 
 # fmt: off
@@ -24,7 +25,10 @@ PRIVACY_FILE = "privacy.toml"
 INHERITED = ("areas", "classifications", "groups")
 """The sections that `like` takes from another specification."""
 _STRANGERS_NOISE = 15
-"""The product number in noise addresses if `about.noise` is absent, and the highest that there is."""
+"""The product number in noise addresses if `about.noise` is absent.
+
+It is the highest that there is.
+"""
 _MOST_UNIT_RECORDS = 1_000_000
 MOST_CODE_BYTES = 64
 _TRUTH_VALUES = ("true", "false")
@@ -50,7 +54,7 @@ class Reference(Keyed):
 
 
 class About(Keyed):
-    """The public words of a census: whose numbers these are, and what a record and a group are called."""
+    """The public words of a census: whose numbers these are, and the names of records and groups."""
 
     name: str = keyed(PRODUCT_NAME)
     title: str = keyed(TEXT)
@@ -95,7 +99,7 @@ class RecordField(Keyed):
 
     @property
     def called(self) -> str:
-        """What tables call the field."""
+        """The field's name in tables."""
         return self.attribute or self.name
 
     @property
@@ -204,7 +208,7 @@ class LevelOfGroups(Keyed):
 
 
 class ListOfGroups(Keyed):
-    """Where the groups of a list are tabulated: None is everywhere."""
+    """The areas where the groups of a list are tabulated: None is everywhere."""
 
     name: str
     areas: tuple[str, ...] | None = keyed(ListOf(NAME, or_one=True), default=None)
@@ -324,7 +328,7 @@ class Specification(Keyed):
         return tuple(by_name[name] for name in names)
 
     def use_of(self, classification: CodeList) -> int | None:
-        """How many columns, or answers of a list, count; None: every answer of a list."""
+        """The number of columns, or answers of a list, that count; None: every answer of a list."""
         most = None if classification.separator is not None else len(classification.columns)
         return self.privacy.use.get(classification.name, most)
 

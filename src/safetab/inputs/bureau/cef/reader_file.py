@@ -199,7 +199,10 @@ _DATA_IS_INI = 'With "reader": "cef" in config.json, DATA is the .ini file.'
 
 
 def read_reader_file(path: Path, if_unreadable: str = _DATA_IS_INI) -> Checked[ReaderFile]:
-    """The content of an .ini file, and every finding about it; `if_unreadable` says what the path must be."""
+    """The content of an .ini file, and every finding about it.
+
+    `if_unreadable` says what the path must be.
+    """
     findings = FindingsOf(path.name)
     try:
         parser = configparser.ConfigParser()

@@ -33,7 +33,7 @@ _SPREAD = np.uint64(0x9E3779B97F4A7C15)  # an odd number, which brings all bits 
 
 @dataclass(slots=True)
 class SeenValues:
-    """How many distinct values a column of a file may have in a block, by the blocks before."""
+    """The most distinct values that a column may have in a block, by the file's blocks before."""
 
     most: int = 0
 
@@ -62,9 +62,10 @@ def batch_of_lines(
     separator: str = SEPARATOR,
     seen: SeenValues | None = None,
 ) -> pa.RecordBatch:
-    """One row per line, by Arrow for few lines, long values or zero bytes, else by the loop. Raises MisshapenRows.
+    """One row per line, by Arrow or by the loop.
 
-    The loop makes dictionaries.
+    Arrow reads few lines, long values or zero bytes. Raises MisshapenRows. The loop makes
+    dictionaries.
     """
     rows = lines.count(b"\n")
     words = 2 if record.has_long_values else 1
@@ -95,7 +96,10 @@ def batch_of_lines(
 
 
 def _texts_of(keys: _Keys) -> pa.Array:
-    """The texts whose bytes the keys are, which have a row for each word, without the zeros above them."""
+    """The texts whose bytes the keys are, without the zeros above them.
+
+    The keys have a row for each word.
+    """
     characters = keys[::-1].T.astype(">u8", order="C").view(np.uint8)
     is_there = characters != 0
     offsets = np.zeros(len(characters) + 1, dtype=np.int32)

@@ -174,10 +174,10 @@ def find_units(  # noqa: PLR0913, PLR0917
     mafids: Int64s, is_householder: Flags, shift: int, bucket_starts: Int64s, unit_mafids: Int32s, found: Int32s,
     persons: Int32s, householders: Int32s,
 ) -> None:  # fmt: skip
-    """Write the unit of each person, or _NOT_FOUND, and count persons and householders of each unit.
+    """Write the unit of each person, or _NOT_FOUND.
 
-    Units rise by MAFID. Those whose shifted MAFID is b stand from bucket_starts[b] to below
-    bucket_starts[b + 1].
+    Persons and householders of each unit are counted. Units rise by MAFID. Those whose shifted
+    MAFID is b stand from bucket_starts[b] to below bucket_starts[b + 1].
     """
     for row in range(len(mafids)):
         bucket = mafids[row] >> shift

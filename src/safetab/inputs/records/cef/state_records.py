@@ -285,7 +285,7 @@ class StateReader:
         self._households = 0
 
     def records(self, record: RecordLayout) -> int:
-        """How many records of a kind the files hold. It is known when all persons were read."""
+        """The number of records of a kind in the files. It is known when all persons were read."""
         return self._households if record.holds_people else self.persons_read
 
     @property

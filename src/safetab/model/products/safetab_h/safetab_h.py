@@ -34,7 +34,10 @@ _COMPILED = product_of(_SPECIFICATION, HOUSEHOLD_RECORD)
 
 
 def _with_file_rows(family: TableFamily, folder: str) -> TableFamily:
-    """The family with a file for each table; the Bureau numbers the lines of all of them together, from 0."""
+    """The family with a file for each table.
+
+    The Bureau numbers the lines of all of them together, from 0.
+    """
     lines = _SPECIFICATION.tables[family.number].lines
     numbers = {line.label: str(number) for number, line in enumerate(lines)}
     shapes = []
