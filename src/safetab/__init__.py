@@ -85,14 +85,15 @@ if TYPE_CHECKING:
 __version__ = VERSION
 
 __all__ = [
-    "Absence", "AccountsOfLog", "AccuracySummary", "Answers", "Areas", "AuditReport", "ComparisonSummary",
-    "ConvertedCef", "Difference", "Estimate", "Finding", "Findings", "Found", "GroupTable", "Groups",
-    "InvalidInput", "MadeUp", "OfficialSummary", "OpenedComparison", "ParameterDifference", "Ratio", "Release",
-    "RereleaseSummary", "RunFailed", "RunOptions", "RunPlan", "RunSummary", "SiteSummary", "Statuses", "Verification",
-    "__version__", "accuracy", "audit", "blocks_with_units", "check_spend_log", "compare", "convert", "demo", "diff",
-    "docs", "explore", "export", "lists", "merge_spend_logs", "new", "new_key", "official", "open_comparison",
-    "open_release", "plan", "registry", "report", "rerelease", "run", "sign", "site", "spend", "status", "synthesize",
-    "tuning", "validate", "verify",
+    "Absence", "AccountsOfLog", "AccuracySummary", "Answers", "Areas", "AuditReport",
+    "ComparisonSummary", "ConvertedCef", "Difference", "Estimate", "Finding", "Findings", "Found",
+    "GroupTable", "Groups", "InvalidInput", "MadeUp", "OfficialSummary", "OpenedComparison",
+    "ParameterDifference", "Ratio", "Release", "RereleaseSummary", "RunFailed", "RunOptions",
+    "RunPlan", "RunSummary", "SiteSummary", "Statuses", "Verification", "__version__", "accuracy",
+    "audit", "blocks_with_units", "check_spend_log", "compare", "convert", "demo", "diff", "docs",
+    "explore", "export", "lists", "merge_spend_logs", "new", "new_key", "official",
+    "open_comparison", "open_release", "plan", "registry", "report", "rerelease", "run", "sign",
+    "site", "spend", "status", "synthesize", "tuning", "validate", "verify",
 ]  # fmt: skip
 
 _LATE = {

@@ -274,8 +274,8 @@ def order_codes(  # noqa: C901 - compiled as a whole
 
 
 def _number_patterns(  # noqa: C901, PLR0912, PLR0913, PLR0917
-    ordered: Int16s, first_row: int, slots: Int32s, pattern_codes: Int16s, known: int, recent: Int32s,
-    patterns: Int32s,
+    ordered: Int16s, first_row: int, slots: Int32s, pattern_codes: Int16s, known: int,
+    recent: Int32s, patterns: Int32s,
 ) -> tuple[int, int]:  # fmt: skip
     """Write the pattern of each row of ordered codes from `first_row` on.
 

@@ -26,8 +26,8 @@ from safetab.foundation.findings import Finding, InvalidInput, shortened
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 _WORDS = {
-    str: "text", int: "a whole number", float: "a number", bool: "True or False", Path: "a pathlib.Path",
-    NoneType: "None",
+    str: "text", int: "a whole number", float: "a number", bool: "True or False",
+    Path: "a pathlib.Path", NoneType: "None",
 }  # fmt: skip
 _CALLED = {"cells_of": "count"}  # what people call it by
 _MANY = (list, tuple, abc.Iterable, abc.Sequence)
@@ -208,7 +208,8 @@ _NAMES = {
 }  # fmt: skip
 """Options that Python calls by another name."""
 _FUNCTIONS = {
-    "cef blocks": "blocks_with_units", "cef convert": "convert", "show": "open_release", "sign --new-key": "new_key",
+    "cef blocks": "blocks_with_units", "cef convert": "convert", "show": "open_release",
+    "sign --new-key": "new_key",
 }  # fmt: skip
 """Commands whose function has another name."""
 _ARGUMENTS = {"AREA", "DATA", "FILES", "FOLDER", "NEW", "OUT", "PARAMETERS"}

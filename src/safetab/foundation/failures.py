@@ -13,13 +13,15 @@ _OF_NETWORK_DISKS = (
     "ESTALE", "ETIMEDOUT", "ENOTCONN", "EREMOTEIO", "EHOSTDOWN", "ENODEV", "EBUSY", "ECONNRESET",
 )  # fmt: skip
 OF_THE_MACHINE = frozenset({
-    errno.ENOMEM, errno.EMFILE, errno.ENFILE, errno.EIO, errno.ENOSPC, errno.EDQUOT, errno.EINTR, errno.EROFS,
+    errno.ENOMEM, errno.EMFILE, errno.ENFILE, errno.EIO, errno.ENOSPC, errno.EDQUOT, errno.EINTR,
+    errno.EROFS,
     *(getattr(errno, name) for name in _OF_NETWORK_DISKS if hasattr(errno, name)),
 })  # fmt: skip
 """Errors of the machine, not of the path. No system has all of them."""
 
 OF_THE_PATH = frozenset({
-    errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EACCES, errno.EPERM, errno.ENAMETOOLONG, errno.ELOOP, errno.ENXIO,
+    errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EACCES, errno.EPERM, errno.ENAMETOOLONG,
+    errno.ELOOP, errno.ENXIO,
 })  # fmt: skip
 """Errors caused by the given path."""
 

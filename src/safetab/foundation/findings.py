@@ -14,7 +14,8 @@ _T_co = TypeVar("_T_co", covariant=True)
 
 _LONGEST_PLACE, _LONGEST_MESSAGE = 200, 2_000  # characters
 _OF_WHOLE_FILES = (
-    "does not exist", "already exists", "is not a spend log", "describes other records", "has neither", "is a file:",
+    "does not exist", "already exists", "is not a spend log", "describes other records",
+    "has neither", "is a file:",
 )  # fmt: skip
 _TYPED, _PROTECTION = {"the command", "the question"}, "protection "
 _MOST_ALIKE = 3  # warnings, or files, that say the same, each on lines of their own

@@ -70,7 +70,10 @@ def refusals_as_warnings(published: Path) -> Iterator[None]:
         if (
             error.errno in OF_THE_MACHINE
         ):  # other errors come from file systems that can't sync a directory
-            words = "%s was written, but a power failure could still lose it, because its folder can't be synced (%s)."
+            words = (
+                "%s was written, but a power failure could still lose it,"
+                " because its folder can't be synced (%s)."
+            )
             logging.getLogger("safetab").warning(words, published, error.strerror)
 
 
@@ -161,7 +164,10 @@ def _why_not_new(file: Path, *, overwrite: bool | None) -> str | None:
     if file.is_dir():
         return "is a directory. Give the name of a file."
     if not overwrite and (file.exists() or file.is_symlink()):
-        return f"already exists. Choose another name{'' if overwrite is None else ', or add --overwrite'}."
+        return (
+            "already exists. Choose another"
+            f" name{'' if overwrite is None else ', or add --overwrite'}."
+        )
     if file.exists() and not file.is_file():
         return "is not a regular file, so it is not replaced. Choose another name."
     try:

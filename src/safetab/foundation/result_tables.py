@@ -171,7 +171,10 @@ class WrittenFiles(Result):
 
     def __repr__(self) -> str:
         of = type(self).__name__.removesuffix("Summary").lower()
-        return f"<{of}: {sum(self.rows.values()):,} rows in {len(self.rows):,} files, {self.status.value}>"
+        return (
+            f"<{of}: {sum(self.rows.values()):,} rows in {len(self.rows):,} files,"
+            f" {self.status.value}>"
+        )
 
 
 class Findings(Result, tuple[Finding, ...]):

@@ -30,8 +30,8 @@ _LEAST_FOR_RECORDS = (900 << 20, 300 << 20)
 """Address space and memory in bytes, for commands that read no records and for those that do."""
 
 _READ_RECORDS = {  # commands
-    "run", "validate", "accuracy", "compare", "audit", "cef", "convert", "blocks-with-units", "demo", "synthesize",
-    "selftest",
+    "run", "validate", "accuracy", "compare", "audit", "cef", "convert", "blocks-with-units",
+    "demo", "synthesize", "selftest",
 }  # fmt: skip
 _ARENA_MAX = -8  # M_ARENA_MAX of the C library's mallopt
 
@@ -57,8 +57,9 @@ def why_too_little(command: str, space: int | None, memory: int | None) -> str |
     for limit, least, of_what in zip((space, memory), leasts, resources, strict=True):
         if limit is not None and limit < least:
             return (
-                f"this process is limited to {limit >> 20} MB of {of_what}, and safetab {command} needs"
-                f" {least >> 20} MB or more of it. Nothing was written. Raise the limit."
+                f"this process is limited to {limit >> 20} MB of {of_what},"
+                f" and safetab {command} needs {least >> 20} MB or more of it. Nothing was written."
+                " Raise the limit."
             )
     return None
 

@@ -180,7 +180,10 @@ def joint_loss(config: RunConfig, other_parameters: Path) -> Checked[JointLoss]:
     )
     problem = None
     if config.product is read.value.product:
-        problem = f"is for {config.product.name} too. Two runs of one product are added up by --spend-log."
+        problem = (
+            f"is for {config.product.name} too. Two runs of one product are added up by"
+            " --spend-log."
+        )
     elif config.privacy_definition is not read.value.privacy_definition:
         problem = "has another privacy_defn. Losses of two definitions don't add up to one."
     if problem is not None:

@@ -146,7 +146,9 @@ def _paragraph(
             f"{_NOUNS[kind]}{'s' if len(things) > 1 else ''}",
             "; " if kind == "level" else ", ",
         )
-        yield f"  {len(things):,} {noun}{listed} {verb}{ending}: {shortened(things, _NAMED, between)}"
+        yield (
+            f"  {len(things):,} {noun}{listed} {verb}{ending}: {shortened(things, _NAMED, between)}"
+        )
         yield from changes
     if len(alike) > _SHOWN:
         yield f"  and {len(alike) - _SHOWN:,} more changes of {_NOUNS[kind]}s"
@@ -155,7 +157,9 @@ def _paragraph(
 
 def _renamed(noun: str, rows: Sequence[Difference]) -> Iterator[str]:
     if rows:
-        yield f"  {len(rows):,} {noun}{' changes its' if len(rows) == 1 else 's change their'} name:"
+        yield (
+            f"  {len(rows):,} {noun}{' changes its' if len(rows) == 1 else 's change their'} name:"
+        )
     yield from (f"    {row.where}: {_change(row)}" for row in rows[:_SHOWN])
     yield from [f"    and {len(rows) - _SHOWN:,} more: see --json"] if len(rows) > _SHOWN else []
 

@@ -139,10 +139,14 @@ def _check_level(plan: LevelPlan, findings: FindingsOf) -> None:
         if complaint is not None:
             findings.error(
                 key,
-                f"the noise of {_STAGE_NAMES[measured.stage]} is out of range: {complaint}. {advice}",
+                f"the noise of {_STAGE_NAMES[measured.stage]} is out of range: {complaint}."
+                f" {advice}",
             )
     if not plan.design.stages:
-        message = "no code leads to an iteration of this level, so nothing will be measured for this budget."
+        message = (
+            "no code leads to an iteration of this level, so nothing will be measured for this"
+            " budget."
+        )
         findings.warning(key, message)
     elif not len(plan.universe.entities):
         kind = plan.level.geography.kind.noun

@@ -127,6 +127,9 @@ def warnings_of_places(paths: tuple[Path, ...], data: Path) -> tuple[Finding, ..
     inside = FindingsOf(SPECIFICATION_FILE)
     for path in paths:
         if path.resolve().is_relative_to(data.resolve()):
-            advice = "The guarantee does not hold if it was made from the records. Keep public files apart."
+            advice = (
+                "The guarantee does not hold if it was made from the records."
+                " Keep public files apart."
+            )
             inside.warning(path.name, f"lies inside DATA. {advice}")
     return inside.findings

@@ -62,8 +62,8 @@ def concerns_of_choice(design: LevelDesign) -> Iterator[str]:
     assert stage_1 is not None
     if lowest <= stage_1:
         yield (
-            f"The lowest threshold, {lowest:,}, lies within the noise of stage 1 (±{stage_1:,} at 95 %):"
-            " groups with nobody in them would get tables."
+            f"The lowest threshold, {lowest:,}, lies within the noise of stage 1 (±{stage_1:,} at"
+            " 95 %): groups with nobody in them would get tables."
         )
     if design.suppression_threshold is not None and lowest <= design.suppression_threshold:
         suppressed_to = f"the suppression threshold T = {design.suppression_threshold:,}"

@@ -35,7 +35,10 @@ def protected_sentence(product: Product) -> str:
     """
     record = product.record
     if record.unit is None:
-        return f"What is protected is one {record.noun}: one record. Somebody with several records is protected less."
+        return (
+            f"What is protected is one {record.noun}: one record."
+            " Somebody with several records is protected less."
+        )
     most = record.unit.most_records
     records = f"one {record.noun}" if most == 1 else f"up to {most:,} {record.nouns}"
     return f"What is protected is one {record.unit.name}, with {records}."
@@ -107,7 +110,10 @@ def _stability_in_words(plan: RunPlan, level: LevelPlan) -> str:
     said = dict.fromkeys(code for each in answers for code in each)
     example = f"with the code{'' if len(said) == 1 else 's'} {', '.join(said)}"
     stability, reached = level.design.stability, groups_reached(codes, answers)
-    at_most = f"one {plan.config.product.record.noun} is in at most {stability} of the groups of an area (stability)"
+    at_most = (
+        f"one {plan.config.product.record.noun} is in at most {stability} of the groups of an area"
+        " (stability)"
+    )
     if not _is_allowed(plan.config.product.record, answers):
         return f"{at_most}; the rules of the fields, or the areas, may forbid one {example}."
     if level.design.sensitivity.is_exact or reached == stability:

@@ -71,7 +71,10 @@ def reference_words(product: Product, definition: PrivacyDefinition) -> list[str
 
 
 def _reference_words(name: str, loss: ReportedLoss, definition: PrivacyDefinition) -> str:
-    rho = f"For comparison, the {name}: rho {loss_text(loss.unbounded)} (bounded {loss_text(loss.bounded)})"
+    rho = (
+        f"For comparison, the {name}: rho {loss_text(loss.unbounded)} (bounded"
+        f" {loss_text(loss.bounded)})"
+    )
     if definition.is_pure:
         return f"{rho}. A pure epsilon counts as rho = epsilon squared / 2 at most."
     epsilon = (
@@ -176,8 +179,9 @@ def no_protection(unprotected_levels: Collection[PopulationGroupLevel]) -> str |
     count = len(unprotected_levels)
     where = ", ".join(map(str, unprotected_levels))
     return (
-        f"No protection at {count} {'level' if count == 1 else 'levels'}: {where}. The noise there is 0 more often than"
-        " not, so a published number would more likely be exact than not. `safetab run` refuses such budgets: make them"
-        f" smaller. It accepts them only for synthetic people (DATA holds them and a file {SYNTHETIC_MARKER}),"
-        " and its output is then not for release."
+        f"No protection at {count} {'level' if count == 1 else 'levels'}: {where}."
+        " The noise there is 0 more often than not, so a published number would more likely be"
+        " exact than not. `safetab run` refuses such budgets: make them smaller."
+        " It accepts them only for synthetic people (DATA holds them and a file"
+        f" {SYNTHETIC_MARKER}), and its output is then not for release."
     )

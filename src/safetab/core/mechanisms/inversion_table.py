@@ -15,7 +15,8 @@ from safetab.foundation.compiled import compiled, compiling_pays
 
 def _write_values(  # noqa: PLR0913, PLR0917 - a compiled loop takes plain arrays
     words: NDArray[np.uint64], thresholds: NDArray[np.uint64], guide: NDArray[np.uint32],
-    shifts: tuple[np.uint64, np.uint64], least: int, values: NDArray[np.int64], undecided: NDArray[np.int64],
+    shifts: tuple[np.uint64, np.uint64], least: int, values: NDArray[np.int64],
+    undecided: NDArray[np.int64],
 ) -> int:  # fmt: skip
     """Write the value of each word, or 0 and its position if the word is undecided.
 

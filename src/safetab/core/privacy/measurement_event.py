@@ -57,8 +57,8 @@ class MeasurementEvent:
         level belongs to one pass and so identifies it.
         """
         fields = (
-            self.product.number, self.level.geography.address, self.family.number, self.level.iterations.number,
-            0, int(self.stage),
+            self.product.number, self.level.geography.address, self.family.number,
+            self.level.iterations.number, 0, int(self.stage),
         )  # fmt: skip
         prefix = 0
         for number in fields:

@@ -44,12 +44,14 @@ _SENTENCES = {
     OutputStatus.FOR_RELEASE: "This output may be released.",
     OutputStatus.SYNTHETIC: "Not for release: these people are synthetic. They do not exist, even where the places do.",
     OutputStatus.TEST_KEY: (
-        "Not for release: the noise was drawn with a test key, so anyone who knows the key can remove it."
-        " These people are synthetic. They do not exist, even where the places do."
+        "Not for release: the noise was drawn with a test key,"
+        " so anyone who knows the key can remove it. These people are synthetic."
+        " They do not exist, even where the places do."
     ),
     OutputStatus.NO_PROTECTION: (
-        "STOP. Not for release: at some levels the noise is 0 more often than not, so a number there is more likely"
-        " exact than not. These people are synthetic. They do not exist, even where the places do."
+        "STOP. Not for release: at some levels the noise is 0 more often than not,"
+        " so a number there is more likely exact than not. These people are synthetic."
+        " They do not exist, even where the places do."
     ),
     OutputStatus.OFFICIAL: "Read by safetab from files that were given as published by the Census Bureau.",
 }

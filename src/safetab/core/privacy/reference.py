@@ -68,8 +68,9 @@ def beyond_protection(
     protected = product.record.protected
     loss = f"{definition.budget_symbol} {loss_text(total)}"
     return (
-        f"The total loss per {protected}, {loss}, is beyond any protection: an attacker who knows everything else"
-        f" may tell whether a {protected} was counted, and be wrong less than once in a million times."
+        f"The total loss per {protected}, {loss}, is beyond any protection:"
+        f" an attacker who knows everything else may tell whether a {protected} was counted,"
+        " and be wrong less than once in a million times."
     )
 
 
@@ -111,6 +112,6 @@ def _far_above(
         how = f"counts as rho {loss_text(rho)} at most (epsilon squared / 2):"
     times = ceil(rho / reference) - 1
     return (
-        f"{what}, {definition.budget_symbol} {loss_text(loss)}, {how} more than {times:,} times that of {whose}"
-        f" (rho {loss_text(reference)})."
+        f"{what}, {definition.budget_symbol} {loss_text(loss)},"
+        f" {how} more than {times:,} times that of {whose} (rho {loss_text(reference)})."
     )

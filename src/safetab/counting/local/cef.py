@@ -62,8 +62,9 @@ class CefEngine(ArrayEngine):
                 encoded += self._add(records_of(joined, self._record), counts)
             found += reader.findings
             self._log(
-                f"state {files.state}: {reader.persons_read:,} persons read, {reader.persons_joined:,} joined to a"
-                f" unit, {encoded:,} {self._record.noun}s encoded"
+                f"state {files.state}: {reader.persons_read:,} persons read,"
+                f" {reader.persons_joined:,} joined to a unit, {encoded:,} {self._record.noun}s"
+                " encoded"
             )
             are_all = reader.persons_read == reader.persons_joined and encoded == reader.records(
                 self._record

@@ -27,8 +27,8 @@ from safetab.model.products.product import Shape
 
 
 def count_atoms(
-    records: SortedRecords, lists: IterationLists, counted_starts: Int64s, iterations: Int32s, counts: Int32s,
-    counted_at: Int64s,
+    records: SortedRecords, lists: IterationLists, counted_starts: Int64s, iterations: Int32s,
+    counts: Int32s, counted_at: Int64s,
 ) -> None:  # fmt: skip
     """Add every record to each of its iterations, at its atom.
 
@@ -80,8 +80,8 @@ def count_attributes(
 
 
 def add_atoms_to_entities(
-    starts: Int64s, iterations: Int32s, counts: Int32s, entity_of_atom: Int64s, position_of_iteration: Int64s,
-    totals: Int64s,
+    starts: Int64s, iterations: Int32s, counts: Int32s, entity_of_atom: Int64s,
+    position_of_iteration: Int64s, totals: Int64s,
 ) -> None:  # fmt: skip
     """Add the counts of atoms to those of their entities, for the iterations that a level has."""
     for atom in range(len(starts) - 1):
@@ -95,9 +95,9 @@ def add_atoms_to_entities(
 
 
 def add_cells(  # noqa: PLR0913, PLR0917
-    row_starts: Int64s, iteration_of_row: Int64s, begins: Int64s, ends: Int64s, atoms: Int64s, records: SortedRecords,
-    lists: IterationLists, first_cell: Int64s, shape_of_row: Int64s, cell_of: Int32s, row_of_iteration: Int64s,
-    cells: Int64s,
+    row_starts: Int64s, iteration_of_row: Int64s, begins: Int64s, ends: Int64s, atoms: Int64s,
+    records: SortedRecords, lists: IterationLists, first_cell: Int64s, shape_of_row: Int64s,
+    cell_of: Int32s, row_of_iteration: Int64s, cells: Int64s,
 ) -> None:  # fmt: skip
     """Add the records of some entities to the cells of those of their groups that have a row.
 

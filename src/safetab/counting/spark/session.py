@@ -117,9 +117,11 @@ def require_python(session: SparkSession, log: Log) -> None:
     if problems:
         python = f"{sys.version_info.major}.{sys.version_info.minor}"
         message = (
-            f"the executors' Python {' and '.join(sorted(problems))}. Every executor needs Python {python} with"
-            f" safetab {VERSION}: install it there with pip install 'safetab[spark]=={VERSION}', and name that Python"
-            f" with --spark-conf {_PYTHON_SETTING}=PATH. The confidential log has Spark's reason. Nothing was read."
+            f"the executors' Python {' and '.join(sorted(problems))}."
+            f" Every executor needs Python {python} with safetab {VERSION}:"
+            f" install it there with pip install 'safetab[spark]=={VERSION}',"
+            f" and name that Python with --spark-conf {_PYTHON_SETTING}=PATH."
+            " The confidential log has Spark's reason. Nothing was read."
         )
         raise _setup_mistake("--engine", message)
 

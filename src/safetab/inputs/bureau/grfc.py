@@ -138,7 +138,8 @@ def geography_paths(data: Path) -> tuple[Path, ...]:
 
 def digits_of_file(
     path: Path, form: TableForm, widths: Mapping[str, int], findings: FindingsOf,
-    other_rules: Mapping[str, str] = MappingProxyType({}), others: Callable[[pa.RecordBatch], Digits] = lambda _: {},
+    other_rules: Mapping[str, str] = MappingProxyType({}),
+    others: Callable[[pa.RecordBatch], Digits] = lambda _: {},
 ) -> Iterator[Digits]:  # fmt: skip
     """The numbers of the wanted columns, batch by batch, without the rows that are wrong.
 

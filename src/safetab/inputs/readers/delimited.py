@@ -60,7 +60,8 @@ class RowProblems:
         for (column, rule), places in self._places.items():
             self._findings.error(
                 column,
-                f"{rule}: {self._before_places}{shortened(places, unnamed=self._unnamed[column, rule])}.",
+                f"{rule}:"
+                f" {self._before_places}{shortened(places, unnamed=self._unnamed[column, rule])}.",
             )
 
 
@@ -108,7 +109,10 @@ def read_rows(
             return []
         cause = header_mistake(lines[0], header)
         given = f'{"Line 1" if cause else "the header"} is "{cut(lines[0], 200)}"'
-        must = f"{'The header' if cause else 'It'} must be {expected}, in any order{'' if cause else wrong}."
+        must = (
+            f"{'The header' if cause else 'It'} must be {expected},"
+            f" in any order{'' if cause else wrong}."
+        )
         findings.error("line 1", f"{cause}{given}. {must}")
         return []
     if len(lines) == 1 and not may_be_empty:

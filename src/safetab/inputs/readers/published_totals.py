@@ -173,7 +173,10 @@ def _rule_of_ids(level: AreaLevel) -> str:
     """The rule of a level's ids, such as 7 digits, state first."""
     ids, parent = level.kind.ids, level.kind.parent
     begins = isinstance(ids, DigitIds) and ids.begin_with_parent and parent is not None
-    return f"{ids.rule}{f', {parent.noun} first,' if begins and parent else ''} where REGION_TYPE is {level.label}"
+    return (
+        f"{ids.rule}{f', {parent.noun} first,' if begins and parent else ''} where REGION_TYPE is"
+        f" {level.label}"
+    )
 
 
 def _are_nowhere(level: AreaLevel, ids: NDArray[np.int64]) -> NDArray[np.bool_]:
@@ -186,12 +189,18 @@ def _are_nowhere(level: AreaLevel, ids: NDArray[np.int64]) -> NDArray[np.bool_]:
 
 def _rule_of_nowhere(level: AreaLevel) -> str:
     kind = level.kind
-    return f"where REGION_TYPE is {level.label}, {kind.nowhere} means in no {kind.noun}. Leave these rows out"
+    return (
+        f"where REGION_TYPE is {level.label}, {kind.nowhere} means in no {kind.noun}."
+        " Leave these rows out"
+    )
 
 
 def _rule_of_regions(level: AreaLevel, census: Census) -> str:
     areas_file = census.words.areas_file
-    return f"must be in the {areas_file} where REGION_TYPE is {level.label}. Give the {areas_file} of the totals"
+    return (
+        f"must be in the {areas_file} where REGION_TYPE is {level.label}."
+        f" Give the {areas_file} of the totals"
+    )
 
 
 def _numbers_of_ids(column: pa.Array, ids: Ids) -> NDArray[np.int64]:

@@ -77,7 +77,8 @@ def find_table_at(path: Path, findings: FindingsOf) -> TableFiles | None:
         elif not path.is_file() or not _has_known_ending(path, TABLE_FORMS):
             findings.error(
                 "",
-                f"{path} must be a file that ends in {', '.join(form.ending for form in TABLE_FORMS)}.",
+                f"{path} must be a file that ends in"
+                f" {', '.join(form.ending for form in TABLE_FORMS)}.",
             )
         elif not is_utf8_path(path):
             findings.error("", NOT_UTF_8_PATH)
@@ -134,7 +135,8 @@ def _parts_of(folder: Path, findings: FindingsOf, known: _Forms) -> TableFiles |
     if not folder.is_dir():
         findings.error(
             "",
-            f"{folder} is a file without an ending. Name it {folder.name}.txt, or make it a folder.",
+            f"{folder} is a file without an ending. Name it {folder.name}.txt,"
+            " or make it a folder.",
         )
         return None
     parts = sorted(path for path in folder.iterdir() if not path.name.startswith((".", "_")))

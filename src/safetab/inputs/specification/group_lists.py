@@ -112,7 +112,10 @@ def _refuse_misshapen(classification: CodeList, codes: Sequence[str], findings: 
     refuse_misshapen_ids(_CODE, pa.array(codes, pa.string()), findings)
     first, separator = classification.first, classification.separator
     if first is not None:
-        problem = f"longer than `first = {first}`, so no record can have it. Shorten the codes of the list."
+        problem = (
+            f"longer than `first = {first}`, so no record can have it."
+            " Shorten the codes of the list."
+        )
         refuse(_CODE, (code for code in codes if len(code) > first), problem, findings)
     if separator is not None:
         divided = (code for code in codes if separator in code)
@@ -215,7 +218,10 @@ def groups_of_files(
     for group in right:
         unknown = group.codes - codes[group.classification].names.keys()
         if unknown:
-            problem = f"{shortened(sorted(unknown))} of group {group.code}: not a code of {group.classification}."
+            problem = (
+                f"{shortened(sorted(unknown))} of group {group.code}:"
+                f" not a code of {group.classification}."
+            )
             of_codes.error("code", problem)
     return right
 
@@ -236,7 +242,10 @@ def refuse_wrong_groups(
         f"{code} ({' and '.join(places[code])})"
         for code in repeated(group.code for group in groups)
     )
-    problem = "several groups have this code. Keep one row for each, or give a level another `code_prefix`."
+    problem = (
+        "several groups have this code. Keep one row for each,"
+        " or give a level another `code_prefix`."
+    )
     refuse("group", again, problem, findings)
     if any(not group.code for group in groups):
         findings.error("group", "the code of a group is empty. Fill it, or take the row out.")
@@ -273,7 +282,10 @@ def _refuse_shared_codes(
                 first = holder.setdefault((group.level, group.kind, code), group.code)
                 if first != group.code and (first, group.code) not in reported:
                     reported.add((first, group.code))
-                    problem = f"code {code} is in {first} and in {group.code}, which share level and members."
+                    problem = (
+                        f"code {code} is in {first} and in {group.code},"
+                        " which share level and members."
+                    )
                     findings.error(
                         "code", f"{problem} A record would be counted twice: keep it in one."
                     )

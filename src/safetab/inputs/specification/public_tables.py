@@ -60,7 +60,10 @@ def _why_not_read(path: Path, columns: list[str], error: Exception) -> str:
     except UnreadableFile as problem:  # it names the line that is not UTF-8
         return f"{problem} A spreadsheet calls this form CSV UTF-8."
     if "straddl" in str(error):
-        return "a row has more than a million bytes. Shorten its texts, or close a quote that was left open."
+        return (
+            "a row has more than a million bytes. Shorten its texts,"
+            " or close a quote that was left open."
+        )
     return f"can't be read: {str(error).partition(chr(10))[0][:200]}"
 
 
@@ -149,7 +152,10 @@ def _lines_of_other_widths(path: Path) -> Iterator[str]:
         columns = len(next(rows))
         for row in rows:
             if row and len(row) != columns:
-                yield f"line {rows.line_num} has {len(row)} {'column' if len(row) == 1 else 'columns'}"
+                yield (
+                    f"line {rows.line_num} has {len(row)}"
+                    f" {'column' if len(row) == 1 else 'columns'}"
+                )
 
 
 def _texts(column: pa.ChunkedArray) -> pa.Array:
@@ -166,11 +172,15 @@ def refuse_misshapen_ids(name: str, texts: pa.Array, findings: FindingsOf) -> No
     if long:
         findings.error(
             name,
-            f"{_have(long)} more than {MOST_CODE_BYTES} bytes, such as {long[0][:MOST_CODE_BYTES]}...",
+            f"{_have(long)} more than {MOST_CODE_BYTES} bytes,"
+            f" such as {long[0][:MOST_CODE_BYTES]}...",
         )
     strange = texts.filter(pc.invert(pc.utf8_is_printable(texts))).unique().to_pylist()
     if strange:
-        problem = f"{_have(strange)} characters that can't be printed, such as {strange[0][:MOST_CODE_BYTES]!a}."
+        problem = (
+            f"{_have(strange)} characters that can't be printed,"
+            f" such as {strange[0][:MOST_CODE_BYTES]!a}."
+        )
         findings.error(name, f"{problem} Use letters, digits and signs.")
     padded = texts.filter(pc.not_equal(pc.utf8_trim(texts, " "), texts)).unique().to_pylist()
     if padded:

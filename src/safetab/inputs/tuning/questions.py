@@ -329,7 +329,10 @@ class NoiseComparison(Result):
     @property
     def _title(self) -> str:
         gaussian, geometric = float(self.gaussian_epsilon), float(self.geometric_epsilon_pure)
-        return f"The same margins: epsilon {gaussian:.4g} with Gaussian noise, {geometric:.4g} with geometric noise"
+        return (
+            f"The same margins: epsilon {gaussian:.4g} with Gaussian noise,"
+            f" {geometric:.4g} with geometric noise"
+        )
 
     def to_arrow(self) -> pa.Table:
         """A row for each level and family: its margin, and what each kind of noise costs."""

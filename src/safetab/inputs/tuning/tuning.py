@@ -199,7 +199,10 @@ class Tuning(Result):
     @property
     def _title(self) -> str:
         loss = f"{self.config.privacy_definition.budget_symbol} {float(self.loss.unbounded):.6g}"
-        return f"Tuning of {self.config.product.name}, {self.family.name}: {self.groups:,} groups, {loss} (unbounded)"
+        return (
+            f"Tuning of {self.config.product.name}, {self.family.name}:"
+            f" {self.groups:,} groups, {loss} (unbounded)"
+        )
 
     def to_arrow(self) -> pa.Table:
         """A row for each tabulated level: its groups, budget and stability."""

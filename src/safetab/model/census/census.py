@@ -65,8 +65,8 @@ class Words:
     coded_group: str = "group"  # what has a group's code
     group_level: str = "a level of groups"
     only_above_any: str = (
-        "a group of those with only its codes is withheld if it is above the same number of the group of those with any"
-        " of these codes"
+        "a group of those with only its codes is withheld if it is above the same number of the"
+        " group of those with any of these codes"
     )
 
 
@@ -316,7 +316,8 @@ class Census(ByName):
 
 _KEYS = (
     ("kinds", "name"), ("passes", "name"), ("area_levels", "label"), ("area_levels", "address"),
-    ("group_levels", "number"), ("group_levels", "name"), ("group_kinds", "name"), ("lists", "name"),
+    ("group_levels", "number"), ("group_levels", "name"), ("group_kinds", "name"),
+    ("lists", "name"),
 )  # fmt: skip
 
 

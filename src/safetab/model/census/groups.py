@@ -150,7 +150,8 @@ def numbers_of_codes(
     if len(number_of_class) > MOST_CODES:
         kinds = "codes" if groups_of is None else "codes in different groups"
         raise ValueError(
-            f"there are {len(number_of_class):,} {kinds}, and at most {MOST_CODES:,} can be counted by."
+            f"there are {len(number_of_class):,} {kinds}, and at most {MOST_CODES:,} can be counted"
+            " by."
         )
     return numbers
 

@@ -19,11 +19,12 @@ from safetab.model.specification.values import RecordField
 _INTEGER_BITS = (8, 16, 32, 64)
 _BOTH, ALL = "both", "all"
 TAKEN_COLUMNS = frozenset({
-    "geography_level", "region_id", "region_name", "iteration_code", "iteration_name", "iteration_kind",
-    "iteration_level", "table", "table_id", "line", "stub", "count", "margin_of_error", "interval_low",
-    "interval_high", "unclamped_count", "unclamped_margin_of_error", "variance", "noise_draws", "noise_mechanism",
-    "noise_parameter", "stage_1_total", "status", "rule", "donor_geography_level", "donor_region_id", "stage",
-    "value", "mechanism", "parameter_numerator", "parameter_denominator", "area_level", "area", "group",
+    "geography_level", "region_id", "region_name", "iteration_code", "iteration_name",
+    "iteration_kind", "iteration_level", "table", "table_id", "line", "stub", "count",
+    "margin_of_error", "interval_low", "interval_high", "unclamped_count",
+    "unclamped_margin_of_error", "variance", "noise_draws", "noise_mechanism", "noise_parameter",
+    "stage_1_total", "status", "rule", "donor_geography_level", "donor_region_id", "stage", "value",
+    "mechanism", "parameter_numerator", "parameter_denominator", "area_level", "area", "group",
     "geo_id", "donor_geo_id", "iteration_id",
 })  # fmt: skip
 """The other columns of files with numbers: an attribute of such a name has `record_` before it."""
@@ -115,7 +116,8 @@ class Attribute:
             return Part(places, "Total", "", self.bounds, (None, None))
         if self.whole_label in map(str.casefold, self.labels):
             raise ValueError(
-                f'{self.field.name}: a category can\'t be labelled "{self.whole_label}": lines of all are.'
+                f'{self.field.name}: a category can\'t be labelled "{self.whole_label}":'
+                " lines of all are."
             )
         return Part(places, "Total", "", (self.whole_label,), (None,))
 

@@ -48,7 +48,10 @@ class QuestionByAttributes:
     @property
     def everything(self) -> str:
         """What a whole table shows, in a sentence."""
-        return f"all {joined([each.plural for each in self._attributes], 'and') or self.tables.spec.about.records}"
+        return (
+            "all"
+            f" {joined([each.plural for each in self._attributes], 'and') or self.tables.spec.about.records}"
+        )
 
     def name_of(self, line: Line) -> str:
         """The name of a line: what it counts of each attribute of its family."""
@@ -234,7 +237,10 @@ class QuestionByAttributes:
                 else []
             )
         names = ", ".join(f'"{self.name_of(line)}"' for line in shape.lines)
-        message = f'"{called}" is not in this table ({shape.title}). It has {names}.{self._hint(having, shape)}'
+        message = (
+            f'"{called}" is not in this table ({shape.title}).'
+            f" It has {names}.{self._hint(having, shape)}"
+        )
         return Refusal(CATEGORY, message)
 
 

@@ -346,7 +346,8 @@ class Product:
         for shape in self.shapes:
             if shape.cells > _MOST_CELLS or set(shape.cell_of_value) != set(range(shape.cells)):
                 raise ValueError(
-                    f"{shape.label}: cells must be at most {_MOST_CELLS}, each with some attribute value"
+                    f"{shape.label}: cells must be at most {_MOST_CELLS},"
+                    " each with some attribute value"
                 )
             if len(shape.cell_of_value) != self.record.attribute_values:
                 raise ValueError(f"{shape.label}: every value of the attribute must have a cell")

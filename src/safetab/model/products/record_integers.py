@@ -30,8 +30,9 @@ class RecordIntegers:
             total = spelled + sum(10**width - 1 for width in record.digits.values())
         if total >= _SUM_END:
             raise ValueError(
-                f"{record.table}: the integers of a record's columns may add up to {total:,}, and a fingerprint needs"
-                f" less than {_SUM_END:,}. Give the columns fewer digits, or divide a list among two columns."
+                f"{record.table}: the integers of a record's columns may add up to {total:,},"
+                f" and a fingerprint needs less than {_SUM_END:,}."
+                " Give the columns fewer digits, or divide a list among two columns."
             )
 
     def of(self, column: str, text: str | None) -> int:

@@ -96,7 +96,7 @@ def _adding_up(spec: Specification, families: tuple[TableFamily, ...]) -> str:
     if len(families) > 1:
         totals = joined([f"of {family.name}" for family in families], "and")
         sentences.append(
-            f"The totals {totals} count the same {spec.about.records}, each with noise of its own: they differ, and"
-            " safetab's open_release gives their best mean."
+            f"The totals {totals} count the same {spec.about.records}, each with noise of its own:"
+            " they differ, and safetab's open_release gives their best mean."
         )
     return " ".join(sentences)

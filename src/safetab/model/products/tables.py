@@ -281,7 +281,8 @@ def _run(shape: TableShape, line: Part, cells: Sequence[Part]) -> tuple[int, int
     counted = sum(len(cells[number].places) for number in inside)
     if counted != len(line.places) or inside != [*range(inside[0], inside[0] + len(inside))]:
         raise ValueError(
-            f'{shape.label}: "{line.labels[0]}" is not a run of neighbouring cells. Change the order of the lines, or'
+            f'{shape.label}: "{line.labels[0]}" is not a run of neighbouring cells.'
+            " Change the order of the lines, or"
             " leave this one out."
         )
     return inside[0], len(inside)

@@ -217,7 +217,8 @@ def _of_field(where: str, field: RecordField, records: ConfidentialRecords) -> I
         if value in records.missing:
             yield (
                 where,
-                f"{shown(value)} is a value of the field and in records.missing, too. Keep it in one place.",
+                f"{shown(value)} is a value of the field and in records.missing, too."
+                " Keep it in one place.",
             )
 
 
@@ -309,13 +310,17 @@ def _of_classifications(classifications: Sequence[CodeList], fields: _Fields) ->
         if f"{codes.name} only".lower() in names:
             yield (
                 where,
-                f"{shown(f'{codes.name} only')} is given twice. Names must differ by more than case.",
+                f"{shown(f'{codes.name} only')} is given twice."
+                " Names must differ by more than case.",
             )
         yield from _of_columns(where, codes, fields)
         if len(codes.columns) > 1 or separator_of(codes, fields) is not None:
             several.append(codes.name)
     if len(several) > 1:
-        problem = f"{' and '.join(several)} both have several answers; one of two has a single column: {_TWO_RUNS}."
+        problem = (
+            f"{' and '.join(several)} both have several answers; one of two has a single column:"
+            f" {_TWO_RUNS}."
+        )
         yield "classifications", problem
 
 
@@ -340,7 +345,8 @@ def _of_columns(where: str, codes: CodeList, fields: _Fields) -> Iterator[Proble
         if column in fields and fields[column].other is not None:
             yield (
                 place,
-                f"the field {column} has `other`, which codes can't have. Map them in the file of records.",
+                f"the field {column} has `other`, which codes can't have."
+                " Map them in the file of records.",
             )
 
 
@@ -377,7 +383,8 @@ def _of_lists(spec: Specification) -> Iterator[Problem]:
         if each.areas == (EVERYWHERE,) and EVERYWHERE in levels:
             yield (
                 where,
-                f"{shown(EVERYWHERE)} means every level, and a level has this name. Rename the level.",
+                f"{shown(EVERYWHERE)} means every level, and a level has this name."
+                " Rename the level.",
             )
         for area in each.areas or () if levels and each.areas != (EVERYWHERE,) else ():
             yield from unknown(where, area, levels, "level of areas")

@@ -24,7 +24,10 @@ from safetab.model.specification.kinds import (
 )
 
 _MEANINGS = package_data("safetab.model.specification", "meanings.toml")
-_NAME_WORDS = "a name (a letter or digit, then at most 39 letters, digits, blanks, dots, hyphens and underscores)"
+_NAME_WORDS = (
+    "a name (a letter or digit, then at most 39 letters, digits, blanks, dots,"
+    " hyphens and underscores)"
+)
 
 TEXT = Text()
 DETAIL = Text(most=100)
@@ -44,7 +47,8 @@ TEXTS = ListOf(TEXT, distinct=True)
 INTEGER = Whole(-(2**61), 2**61)
 POSITIVE = Number("a number above 0", above=0)
 PRODUCT_NAME = Text(
-    "a text of at most 100 letters, digits, blanks, dots, commas, brackets, hyphens and underscores",
+    "a text of at most 100 letters, digits, blanks, dots, commas, brackets,"
+    " hyphens and underscores",
     "[A-Za-z0-9][A-Za-z0-9 ._,()-]{0,99}",
 )
 NO_CODES = "it is empty. Write one, for example [classifications.language]."

@@ -80,7 +80,8 @@ def read_sound_parts(parameters: Path) -> tuple[Specification | None, tuple[Find
     if (parameters / ABOUT_FILE).exists():
         findings.error(
             "",
-            f"{ABOUT_FILE} lies beside it, and is for {_BUREAUS_FILE}. Write its keys here, in [about].",
+            f"{ABOUT_FILE} lies beside it, and is for {_BUREAUS_FILE}."
+            " Write its keys here, in [about].",
         )
     lacks: tuple[str, ...] = () if _add_privacy(parameters, keys, findings) else (_PRIVACY,)
     lacks += () if _LIKE not in keys or _add_inherited(parameters, keys, findings) else INHERITED
@@ -200,7 +201,9 @@ def _completed(spec: Specification) -> Specification:
 
 _ADVICE = {
     "Invalid value": " Texts need quotes.",
-    "Expected newline": " Write a number with a point, such as 0.1, and each key on a line of its own.",
+    "Expected newline": (
+        " Write a number with a point, such as 0.1, and each key on a line of its own."
+    ),
     r"Illegal character '\n'": " A text has no closing quote.",
 }
 """The advice about mistakes in TOML, by the beginning of the parser's words for them."""
@@ -291,7 +294,10 @@ def _add_inherited(parameters: Path, keys: dict[str, Any], findings: _FindingsOf
 
 def _why_not_like(parameters: Path, like: object) -> str | None:
     """Why a path may not be inherited from, or None if it may."""
-    advice = 'Name a census.toml inside the folder or in one beside it, such as "../safetab-p/census.toml".'
+    advice = (
+        "Name a census.toml inside the folder or in one beside it,"
+        ' such as "../safetab-p/census.toml".'
+    )
     if TEXT.read(like, "", Reading(FindingsOf(""))) is None:
         return f"it is not a path. {advice}"
     parts = PurePosixPath(str(like)).parts

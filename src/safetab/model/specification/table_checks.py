@@ -64,7 +64,10 @@ def problems_of_tables(
     sizes = [len(_values_of(attributes[name])) for name in used & attributes.keys()]
     values = prod(size for size in sizes if 0 < size <= MOST_VALUES)
     if values > MOST_VALUES:
-        problem = f"the attributes of all tables together have {values:,} values; {MOST_VALUES:,} are the most."
+        problem = (
+            f"the attributes of all tables together have {values:,} values;"
+            f" {MOST_VALUES:,} are the most."
+        )
         yield "tables", f"{problem} Lower a maximum, or join categories before."
 
 

@@ -18,7 +18,8 @@ ENTITIES = {
 }  # fmt: skip
 """The number of areas of a level, by label."""
 GROUPS = {
-    ("Regional", 0): (48, 4), ("Regional", 1): (48, 0), ("Detailed", 0): (2_150, 794), ("Detailed", 1): (2_150, 0),
+    ("Regional", 0): (48, 4), ("Regional", 1): (48, 0), ("Detailed", 0): (2_150, 794),
+    ("Detailed", 1): (2_150, 0),
 }  # fmt: skip
 """The adaptive and the total-only groups, by group level and grain."""
 STABILITY = (3, 3, 4, 5, 6, 7, 8, 9)

@@ -215,7 +215,8 @@ def read_reader_file(path: Path, if_unreadable: str = _DATA_IS_INI) -> Checked[R
     except configparser.Error:
         findings.error(
             "",
-            f"it must be an .ini file with a section [{_SECTION}] of lines KEY = VALUE, and %% for %.",
+            f"it must be an .ini file with a section [{_SECTION}] of lines KEY = VALUE,"
+            " and %% for %.",
         )
     else:
         return _reader_file_of(path, given, findings)

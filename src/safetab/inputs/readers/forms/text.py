@@ -110,8 +110,8 @@ class TextForm(TableForm):
                 # the process
                 pa.csv.ReadOptions(use_threads=False, block_size=len(text) + 1, column_names=names),
                 pa.csv.ParseOptions(
-                    delimiter=SEPARATOR, quote_char=False, double_quote=False, ignore_empty_lines=False,
-                    invalid_row_handler=remember,
+                    delimiter=SEPARATOR, quote_char=False, double_quote=False,
+                    ignore_empty_lines=False, invalid_row_handler=remember,
                 ),
                 pa.csv.ConvertOptions(
                     include_columns=wanted, column_types=dict.fromkeys(wanted, pa.binary()), null_values=[]

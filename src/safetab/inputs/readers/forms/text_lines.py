@@ -109,8 +109,8 @@ def _texts_of(keys: _Keys) -> pa.Array:
 
 
 def _positions_of_fields(  # noqa: C901, PLR0912, PLR0913, PLR0917 - compiled as a whole
-    text: NDArray[np.uint8], column_of_field: NDArray[np.int64], places: NDArray[np.int32], values: _Keys,
-    counts: NDArray[np.int64], positions: NDArray[np.int32], separator: np.uint8,
+    text: NDArray[np.uint8], column_of_field: NDArray[np.int64], places: NDArray[np.int32],
+    values: _Keys, counts: NDArray[np.int64], positions: NDArray[np.int32], separator: np.uint8,
 ) -> int:  # fmt: skip
     """Write each column's distinct values, and each row's positions. Compiled.
 

@@ -36,8 +36,8 @@ _NOT_FOUND = -1
 
 
 def read_fields(  # noqa: C901, PLR0913, PLR0917 - a loop to be compiled takes plain arrays
-    lines: _Bytes, firsts: Int64s, ends: Int64s, may_be_blank: Flags, range_starts: Int64s, lows: Int64s,
-    highs: Int64s, column_of: Int64s, numbers: Int64s, broken: Int64s,
+    lines: _Bytes, firsts: Int64s, ends: Int64s, may_be_blank: Flags, range_starts: Int64s,
+    lows: Int64s, highs: Int64s, column_of: Int64s, numbers: Int64s, broken: Int64s,
 ) -> None:  # fmt: skip
     """Write the number of each field that has a column, 0 for blanks.
 
@@ -171,8 +171,8 @@ def find_oids(
 
 
 def find_units(  # noqa: PLR0913, PLR0917
-    mafids: Int64s, is_householder: Flags, shift: int, bucket_starts: Int64s, unit_mafids: Int32s, found: Int32s,
-    persons: Int32s, householders: Int32s,
+    mafids: Int64s, is_householder: Flags, shift: int, bucket_starts: Int64s, unit_mafids: Int32s,
+    found: Int32s, persons: Int32s, householders: Int32s,
 ) -> None:  # fmt: skip
     """Write the unit of each person, or _NOT_FOUND.
 
