@@ -190,7 +190,10 @@ def described(findings: Iterable[Finding]) -> str:
         is_folded = len(files) > _MOST_ALIKE
         if is_folded and file != files[0]:
             continue
-        noun = f"{'problem' if severity is Severity.ERROR else 'warning'}{'s' if len(group) > 1 else ''}"
+        noun = (
+            f"{'problem' if severity is Severity.ERROR else 'warning'}"
+            f"{'s' if len(group) > 1 else ''}"
+        )
         many = f"{shortened(files, _MOST_ALIKE)} have {len(group)} {noun} each:"
         lines.append(many if is_folded else f"{file} has {len(group)} {noun}:")
         folded = group if severity is Severity.ERROR else _folded(group)

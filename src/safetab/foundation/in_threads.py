@@ -46,7 +46,7 @@ def _add_own_thread(begun: list[Thread]) -> None:
 
 
 def results_in_threads(work: Iterable[Callable[[], _Result]], threads: int) -> Generator[_Result]:
-    """The result of each piece, or its exception, in order. Few pieces are in memory at a time.
+    """The result of each piece, in order, or its exception. Few are in memory at a time.
 
     When the generator is closed, or a piece raises, it waits for pieces that have begun and starts
     no other. With one thread, the caller does each piece when its result is asked for.

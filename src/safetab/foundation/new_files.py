@@ -165,8 +165,8 @@ def _why_not_new(file: Path, *, overwrite: bool | None) -> str | None:
         return "is a directory. Give the name of a file."
     if not overwrite and (file.exists() or file.is_symlink()):
         return (
-            "already exists. Choose another"
-            f" name{'' if overwrite is None else ', or add --overwrite'}."
+            "already exists. Choose another name"
+            f"{'' if overwrite is None else ', or add --overwrite'}."
         )
     if file.exists() and not file.is_file():
         return "is not a regular file, so it is not replaced. Choose another name."

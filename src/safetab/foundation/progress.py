@@ -1,4 +1,4 @@
-"""The curator's view, which nobody else has: the progress of long work, and the confidential log.
+"""The curator's own view: the progress of long work, and the confidential log.
 
 The log has row counts, progress and reasons. Only its owner can read it; no output holds it.
 """

@@ -120,7 +120,8 @@ def is_the_command(program: str) -> bool:
 
     It is "-m" while `python -m safetab` is found.
     """
-    return program == "-m" or os.path.basename(program) in {"safetab", "safetab.exe"}  # noqa: PTH119 - no pathlib yet
+    # no pathlib yet
+    return program == "-m" or os.path.basename(program) in {"safetab", "safetab.exe"}  # noqa: PTH119
 
 
 def _end_quietly(

@@ -43,7 +43,8 @@ def leads_marker_nowhere(data: Path) -> bool:
     Then nobody can say what it means.
     """
     marker = (data.parent if is_file(data) else data) / SYNTHETIC_MARKER
-    return os.path.islink(marker) and not os.path.exists(marker)  # noqa: PTH110, PTH114 - these never raise
+    # these never raise
+    return os.path.islink(marker) and not os.path.exists(marker)  # noqa: PTH110, PTH114
 
 
 def is_synthetic(data: Path) -> bool:

@@ -63,7 +63,7 @@ _EVERYWHERE = AreaKind(
 class PublicFacts:
     """The facts about levels, by their names, in the table of areas.
 
-    Another one says which kinds of groups there are.
+    It also says which kinds of groups there are.
     """
 
     ids: Mapping[str, Ids]

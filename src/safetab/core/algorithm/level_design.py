@@ -65,7 +65,7 @@ _ADAPTIVE = {
 
 @dataclass(frozen=True, slots=True)
 class IterationsMeasured:
-    """The numbers of iterations of a level that are measured adaptively, and that get only a total."""
+    """The numbers of a level's iterations: measured adaptively, and with only a total."""
 
     adaptive: int
     total_only: int
@@ -184,7 +184,7 @@ class LevelDesign:
             return self.shape_chances(true_size)[self.family.total] * below
 
     def bias(self, true_size: int) -> arb:
-        """The mean number of records by which a published total is too high, if the group gets one.
+        """The mean excess of a published total, in records, if the group gets one.
 
         This is the paper's E[X | n + X > T]. The shape of a group does not depend on the noise of
         its second stage.

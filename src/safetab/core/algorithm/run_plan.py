@@ -76,7 +76,10 @@ class LevelPlan:
         return np.arange(self.universe.size), np.full(self.universe.size, shape, dtype=np.int8)
 
     def __str__(self) -> str:
-        return f"{self.level}{f', {self.family.name}' if self.design.product.has_several_families else ''}"
+        return (
+            f"{self.level}"
+            f"{f', {self.family.name}' if self.design.product.has_several_families else ''}"
+        )
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -147,7 +150,8 @@ class RunPlan(Result):
         unit, whole = self.config.privacy_definition.budget_symbol, {"whole run": self.loss}
         of_each = {each.name: self.loss_of(each) for each in self.config.passes} | whole
         return pa.Table.from_pylist([
-            {"pass": name, "unit": unit, "unbounded": float(loss.unbounded), "bounded": float(loss.bounded)}
+            {"pass": name, "unit": unit,
+             "unbounded": float(loss.unbounded), "bounded": float(loss.bounded)}
             for name, loss in of_each.items()
         ])  # fmt: skip
 

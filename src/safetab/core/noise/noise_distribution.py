@@ -1,4 +1,4 @@
-"""The questions that every noise distribution answers, at a working precision that threads share.
+"""The questions that every noise distribution answers, at a precision that threads share.
 
 The precision of interval arithmetic belongs to the whole process, so setting it locks other threads
 out. Nothing done meanwhile may wait for another thread.

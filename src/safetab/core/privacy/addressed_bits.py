@@ -57,7 +57,8 @@ class AddressedBits:
         if len(key) != KEY_BYTES:
             raise ValueError(f"a key has {KEY_BYTES} bytes")
         self._is_owned = False
-        self._cipher = Cipher(algorithms.AES(key), modes.ECB())  # noqa: S305 - every block is a different address
+        # every block is a different address
+        self._cipher = Cipher(algorithms.AES(key), modes.ECB())  # noqa: S305
         self._key_stream = _KeyStream(key)
 
     @classmethod
@@ -84,7 +85,7 @@ class AddressedBits:
     def batches(
         self, prefix: int, indices: NDArray[np.int64]
     ) -> Iterator[tuple[slice, NDArray[np.uint64]]]:
-        """The words of `first_words`, part by part. Each part overwrites the one before."""
+        """The results of `words`, part by part. Each part overwrites the one before."""
         encryptor = self._cipher.encryptor()
         addresses = np.empty((min(len(indices), _BLOCKS_AT_ONCE), 2), dtype=">u8")
         addresses[:, 0] = prefix

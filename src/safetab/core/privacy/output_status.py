@@ -42,7 +42,9 @@ class OutputStatus(Enum):
 
 _SENTENCES = {
     OutputStatus.FOR_RELEASE: "This output may be released.",
-    OutputStatus.SYNTHETIC: "Not for release: these people are synthetic. They do not exist, even where the places do.",
+    OutputStatus.SYNTHETIC: (
+        "Not for release: these people are synthetic. They do not exist, even where the places do."
+    ),
     OutputStatus.TEST_KEY: (
         "Not for release: the noise was drawn with a test key,"
         " so anyone who knows the key can remove it. These people are synthetic."
@@ -53,7 +55,9 @@ _SENTENCES = {
         " so a number there is more likely exact than not. These people are synthetic."
         " They do not exist, even where the places do."
     ),
-    OutputStatus.OFFICIAL: "Read by safetab from files that were given as published by the Census Bureau.",
+    OutputStatus.OFFICIAL: (
+        "Read by safetab from files that were given as published by the Census Bureau."
+    ),
 }
 
 _BY_GRAVITY = (OutputStatus.SYNTHETIC, OutputStatus.TEST_KEY, OutputStatus.NO_PROTECTION)

@@ -77,7 +77,7 @@ def beyond_protection(
 def total_too_large(
     product: Product, definition: PrivacyDefinition, total: Fraction
 ) -> Iterator[str]:
-    """The sentence on a total loss that is far above the reference, or else beyond any protection.
+    """The sentence on a total loss far above the reference, or else beyond any protection.
 
     There is none if it is neither.
     """

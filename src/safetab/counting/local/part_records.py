@@ -132,7 +132,7 @@ class PartRecords:
         return self._file(part, "atom", np.int32), self._file(part, "pattern", np.int32), attributes
 
     def _kept(self, part: int, name: str, numbers: NDArray[N]) -> NDArray[N]:
-        """These numbers, read-only: as a file mapped into memory, or, if they are few, as a copy."""
+        """The given numbers, read-only: as a file mapped into memory, or few as a copy."""
         if numbers.nbytes <= _FEW_BYTES:
             few = numbers.copy()  # what they are part of is larger
             few.flags.writeable = False  # of the type that all others have

@@ -125,7 +125,8 @@ class SparkBackend:
                 findings.error("", f"the catalog has no table {name}.")
         return Checked(None if findings.has_errors else folder, findings.findings)
 
-    def number_of_records(self, records: Records) -> int:  # noqa: ARG002 - only the executors could know
+    # only the executors could know
+    def number_of_records(self, records: Records) -> int:  # noqa: ARG002
         """0: no record is stored here.
 
         Their number is not known before the executors read them.

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 NEEDED_PACKAGES = ("numba", "numpy", "pandas", "pyarrow")
-"""The packages of an executor's Python beside safetab and PySpark; PySpark itself asks for pandas."""
+"""The packages of an executor's Python besides safetab and PySpark, which asks for pandas."""
 
 MISFIT = "misfit"
 """A column that is 0 for a row with its fields of text, else `WRONG_SHAPE` or `NOT_UTF8`."""

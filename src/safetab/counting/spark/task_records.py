@@ -1,4 +1,4 @@
-"""The data of a task on an executor: public lists that it was sent, and encoded records by piece.
+"""The data of a task on an executor: public lists it was sent, and records by piece.
 
 Imports no Spark. A task keeps its records in memory, where the local engine uses files. Spark
 encrypts whatever it moves to disk.
@@ -168,7 +168,8 @@ class TaskRecords(PartRecords):
         self._of_piece.setdefault(part, []).append((atoms, patterns, attributes))
         self.count += len(atoms)
 
-    def _kept(self, part: int, name: str, numbers: NDArray[N]) -> NDArray[N]:  # noqa: ARG002 - no files to name
+    # no files to name
+    def _kept(self, part: int, name: str, numbers: NDArray[N]) -> NDArray[N]:  # noqa: ARG002
         kept = numbers.copy()
         kept.flags.writeable = False  # like arrays that are read from a file
         return kept

@@ -60,8 +60,8 @@ class RowProblems:
         for (column, rule), places in self._places.items():
             self._findings.error(
                 column,
-                f"{rule}:"
-                f" {self._before_places}{shortened(places, unnamed=self._unnamed[column, rule])}.",
+                f"{rule}: {self._before_places}"
+                f"{shortened(places, unnamed=self._unnamed[column, rule])}.",
             )
 
 

@@ -174,8 +174,8 @@ def _rule_of_ids(level: AreaLevel) -> str:
     ids, parent = level.kind.ids, level.kind.parent
     begins = isinstance(ids, DigitIds) and ids.begin_with_parent and parent is not None
     return (
-        f"{ids.rule}{f', {parent.noun} first,' if begins and parent else ''} where REGION_TYPE is"
-        f" {level.label}"
+        f"{ids.rule}{f', {parent.noun} first,' if begins and parent else ''}"
+        f" where REGION_TYPE is {level.label}"
     )
 
 

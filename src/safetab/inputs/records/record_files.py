@@ -85,9 +85,9 @@ def check_typed_columns(part: TypedColumns, record: RecordLayout, findings: Find
         listed = shortened(wrong, len(record.columns))
         findings.error(
             "",
-            "columns missing or"
-            f" repeated{', ignoring upper and lower case' * (not record.fields)}:"
-            f" {listed}.{_likely_other(part.names, record)}",
+            "columns missing or repeated"
+            f"{', ignoring upper and lower case' * (not record.fields)}: {listed}."
+            f"{_likely_other(part.names, record)}",
         )
     columns = (*record.ruled, *record.fields.values())
     holds = {column.column: _KIND_OF_FIELD.get(column.field.type) for column in columns}

@@ -23,7 +23,7 @@ def rule_of(column: RuledColumn) -> Rule:
 
 
 def without_blanks(rule: Rule, record: RecordLayout) -> Rule:
-    """This rule, for values that keep it but for the blanks around them."""
+    """The rule, for values that keep it but for the blanks around them."""
     column, sentence = rule
     values = "them" if column in record.separators_of_lists else "it"
     return column, f"{sentence}, without blanks around {values}"

@@ -128,7 +128,8 @@ def groups_by_columns(
     """The groups that columns of code lists make."""
     found = list[NamedGroup]()
     for level in spec.groups.levels:
-        assert level.of is not None and level.column is not None  # noqa: PT018 - checked when the file was read
+        # checked when the file was read
+        assert level.of is not None and level.column is not None  # noqa: PT018
         of_level, own = codes[level.of], spec.classification(level.of)
         if level.column not in of_level.columns:
             continue  # the list could not be read
@@ -169,7 +170,8 @@ def groups_of_files(
     findings: _FindingsIn,
 ) -> list[NamedGroup]:
     """The groups that two files list, with findings about what they name."""
-    assert spec.groups.file is not None and spec.groups.codes is not None  # noqa: PT018 - checked when the file was read
+    # checked when the file was read
+    assert spec.groups.file is not None and spec.groups.codes is not None  # noqa: PT018
     of_groups, of_codes = findings[spec.groups.file], findings[spec.groups.codes]
     rows = read_columns(
         paths[spec.groups.file], _GROUP_COLUMNS[:-1], of_groups, may_have=_GROUP_COLUMNS
@@ -229,9 +231,10 @@ def groups_of_files(
 def refuse_wrong_groups(
     groups: Sequence[NamedGroup], spec: Specification, of_file: _FindingsIn
 ) -> None:
-    """Report groups without codes, and codes given to several groups.
+    """Report groups without codes, and codes that clash.
 
-    The codes are of groups given twice, or in two groups of a kind at an area kind.
+    A clash is the code of a group that is given twice, or a code in two groups of a kind at an area
+    kind.
     """
     findings = of_file[spec.groups.file or SPECIFICATION_FILE]
     places = defaultdict[str, dict[str, None]](dict)

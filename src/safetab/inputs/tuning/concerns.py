@@ -39,6 +39,8 @@ class ParameterConcern:
 def concerns(tuning: Tuning) -> tuple[ParameterConcern, ...]:
     """Concerns about a configuration: what makes no sense in it, or protects too little.
 
+    Those about all levels come first.
+
     Args:
         tuning: The configuration.
     """

@@ -51,7 +51,7 @@ class BudgetForMargin:
 
     @property
     def saving(self) -> Fraction | None:
-        """The difference from today's budget, as a part of that."""
+        """The share of the paper's budget that this one saves."""
         return None if self.paper_budget is None else 1 - self.budget / self.paper_budget
 
 
@@ -309,7 +309,10 @@ class LevelNoises:
     gaussian_rho: Fraction
     geometric_epsilon: Fraction
     geometric_rho: Fraction
-    """The charge of zCDP for the geometric noise. Proof: docs/privacy.md#geometric-noise-under-zcdp."""
+    """The charge of zCDP for the geometric noise.
+
+    Proof: docs/privacy.md#geometric-noise-under-zcdp.
+    """
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -156,7 +156,7 @@ class TunedLevel(Result):
 
     @property
     def sensitivity(self) -> Sensitivity:
-        """The greatest change that one record makes in the level's counts under the configuration."""
+        """The most that one record can move the level's counts under the configuration."""
         by_codes = self.facts.lists.sensitivity_by_codes
         groups = by_codes[self.config.most_answers - 1].groups
         return Sensitivity.of_groups(groups, self.config.product.record.most_records)

@@ -121,11 +121,11 @@ class Tuning(Result):
         return self.config.of_family(self.family)
 
     def by_family(self) -> tuple[Tuning, ...]:
-        """This tuning for each table family of the product."""
+        """The tuning for each table family of the product."""
         return tuple(replace(self, named_family=one.family) for one in self.config.families)
 
     def but(self, **changes: object) -> Tuning:
-        """This tuning with other values of the configuration's fields.
+        """A copy of the tuning with other values of the configuration's fields.
 
         The number of answers that count may also be named as in config.json.
         """
@@ -138,13 +138,13 @@ class Tuning(Result):
         return replace(self, config=replace(self.config, **fields))  # type: ignore[arg-type]
 
     def with_budgets(self, budgets: Mapping[PopulationGroupLevel, Fraction]) -> Tuning:
-        """This tuning with other budgets."""
+        """A copy of the tuning with other budgets."""
         return self._with(
             replace(self.of_family, budgets=MappingProxyType({**self.of_family.budgets, **budgets}))
         )
 
     def with_thresholds(self, thresholds: Mapping[PopulationGroupLevel, Thresholds]) -> Tuning:
-        """This tuning with other thresholds."""
+        """A copy of the tuning with other thresholds."""
         given = MappingProxyType({**self.of_family.thresholds, **thresholds})
         return self._with(replace(self.of_family, thresholds=given))
 
@@ -221,7 +221,8 @@ def tuning_of(
     the numbers of groups are those of the 2020 Census.
 
     Args:
-        config: A config.json; if left out, that of `parameters`, or the configuration of the 2020 production run.
+        config: A config.json; if left out, that of `parameters`, or the configuration of the 2020
+            production run.
         parameters: The directory with the lists of codes and iterations, or with a specification.
         geography: A GRF-C file, to count its entities.
     """

@@ -20,7 +20,9 @@ _Positions = NDArray[np.int32]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Areas:
-    """The smallest areas by rising number, and the entity of each kind that each one lies in, or none.
+    """The smallest areas by rising number, and the entities that they lie in.
+
+    Each lies in one entity of a kind, or in none.
 
     An entity has a number, which its id spells, and a position among the entities of its kind that
     this table has. Neighbours mostly share their entities, so positions are kept for runs of them.

@@ -115,7 +115,7 @@ class Spelling:
 
 @dataclass(frozen=True, slots=True)
 class BoundaryFiles:
-    """The spelling of areas' ids in files of boundaries, besides the columns of each kind of area."""
+    """The spelling of areas' ids in boundary files, besides the columns of each kind of area."""
 
     id_columns: tuple[str, ...] = ("ID",)  # in capitals
     column_end: str = "$"  # a regular expression: endings of columns that don't matter

@@ -47,10 +47,13 @@ class QuestionByAttributes:
 
     @property
     def everything(self) -> str:
-        """What a whole table shows, in a sentence."""
+        """The content of a whole table, in a sentence."""
         return (
-            "all"
-            f" {joined([each.plural for each in self._attributes], 'and') or self.tables.spec.about.records}"
+            "all "
+            f"""{
+                joined([each.plural for each in self._attributes], "and")
+                or self.tables.spec.about.records
+            }"""
         )
 
     def name_of(self, line: Line) -> str:

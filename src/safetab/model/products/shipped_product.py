@@ -24,7 +24,7 @@ class FamilyKeys:
 class Production:
     """The choices of the 2020 production run.
 
-    It also gave thresholds to levels without a budget.
+    `untabulated` are the thresholds that it gave to levels without a budget.
     """
 
     choices: Privacy

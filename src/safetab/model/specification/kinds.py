@@ -25,7 +25,7 @@ NO_DEFAULT = object()
 _MOST_SHOWN = 40
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 _STANDS_FOR = {"label of areas": "level of areas"}
-"""The sort of names that is referred to if none is declared as the sort itself."""
+"""The sort in which a name is looked up if its own sort declares none."""
 
 Problem = tuple[str, str]
 """The path of a key, and what is wrong with it."""
@@ -153,7 +153,10 @@ class Frozen:
         return hash(tuple(vars(self).values()))
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in vars(self).items())})"
+        return (
+            f"{type(self).__name__}"
+            f"({', '.join(f'{name}={value!r}' for name, value in vars(self).items())})"
+        )
 
 
 class Kind(ABC):

@@ -67,7 +67,7 @@ def read_specification(parameters: Path) -> Checked[Specification]:
 def read_sound_parts(parameters: Path) -> tuple[Specification | None, tuple[Finding, ...]]:
     """The specification without the sections of lists that have errors; and every finding.
 
-    The specification is None if it is no TOML.
+    The specification is None if the file is no TOML.
     """
     findings = _FindingsOfFiles()
     keys = _keys_at(parameters / SPECIFICATION_FILE, findings)
@@ -179,7 +179,9 @@ def _completed(spec: Specification) -> Specification:
     fields = {each.name: each for each in spec.records.fields}
     codes = (
         each if each.column is None
-        else replace(each, columns=(each.column,), column=None, separator=separator_of(each, fields))
+        else replace(
+            each, columns=(each.column,), column=None, separator=separator_of(each, fields)
+        )
         for each in spec.classifications
     )  # fmt: skip
     lists = {COMMON: ListOfGroups(COMMON)}

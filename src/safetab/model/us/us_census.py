@@ -75,7 +75,10 @@ RACE_ALONE = GroupKind("race alone", "Race alone", RACE, Members.ONLY, ("alone",
 RACE_IN_COMBINATION = GroupKind(
     "race alone or in any combination", "Race alone or in combination", RACE, Members.ANY,
     ("combination", "in combination", "in any combination"),
-    ("alone or in any combination", "alone or in combination", "in any combination", "in combination", "combination"),
+    (
+        "alone or in any combination", "alone or in combination", "in any combination",
+        "in combination", "combination",
+    ),
 )  # fmt: skip
 ETHNICITY_KIND = GroupKind(
     "ethnicity", "Ethnicity", ETHNICITY, Members.ANY, ("ethnicity",), ("ethnicity",)
@@ -149,8 +152,8 @@ US = Census(
         iterations="iterations",
         coded_group="race or ethnicity group (characteristic iteration)",
         group_level="an iteration level",
-        only_above_any="an Alone group is withheld if it is above the same number of its partner, the group Alone or in"
-        " Any Combination of the same codes",
+        only_above_any="an Alone group is withheld if it is above the same number of its partner,"
+        " the group Alone or in Any Combination of the same codes",
     ),
     pass_of_part=dict.fromkeys(map(int, US_STATES), US_PASS.name)
     | {int(PUERTO_RICO_STATE): PR_PASS.name},
@@ -162,8 +165,8 @@ US = Census(
         repeats=(AIANNH,),
         last=TRACT,
         starts=("census tract", "tract"),
-        as_written='Tracts are written with commas, e.g. "Tract 1.01, Providence County, RI", or by an id of 11'
-        " digits.",
+        as_written='Tracts are written with commas, e.g. "Tract 1.01, Providence County, RI",'
+        " or by an id of 11 digits.",
     ),
     boundary_files=BoundaryFiles(
         id_columns=("GEOID", "GEO_ID", "GEOIDFQ", "AFFGEOID"),

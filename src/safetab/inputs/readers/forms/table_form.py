@@ -126,7 +126,8 @@ class TypedForm(TableForm):
         """As `TableForm.columns_of`."""
         return self.schema_of(path)
 
-    def rows_of(self, path: Path, findings: FindingsOf, threads: int, sizes: BatchSizes) -> int:  # noqa: ARG002 - of text
+    # of text
+    def rows_of(self, path: Path, findings: FindingsOf, threads: int, sizes: BatchSizes) -> int:  # noqa: ARG002
         """As `TableForm.rows_of`."""
         return self.number_of_rows(path)
 

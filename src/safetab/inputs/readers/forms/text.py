@@ -114,7 +114,8 @@ class TextForm(TableForm):
                     ignore_empty_lines=False, invalid_row_handler=remember,
                 ),
                 pa.csv.ConvertOptions(
-                    include_columns=wanted, column_types=dict.fromkeys(wanted, pa.binary()), null_values=[]
+                    include_columns=wanted, column_types=dict.fromkeys(wanted, pa.binary()),
+                    null_values=[],
                 ),
             )  # fmt: skip
             before += block.count(b"\n")

@@ -68,8 +68,8 @@ SAFETAB_H = replace(
         "The figure published for the 2020 Detailed DHC-B is rho 17.79, for a changed record:"
         " twice 8.895302 (`safetab docs privacy#reference`).",
     ),
-    counts="how many households there are whose householder is in the group, and, for groups with more people, by"
-    " household type and by tenure",
+    counts="how many households there are whose householder is in the group, and,"
+    " for groups with more people, by household type and by tenure",
 )
 
 HOUSEHOLDS_AS_SHIPPED = ShippedProduct(
