@@ -161,6 +161,7 @@ def new_file_findings(file: Path, *, overwrite: bool | None = None) -> tuple[Fin
 
 
 def _why_not_new(file: Path, *, overwrite: bool | None) -> str | None:
+    """The fault of a path for a new file, as words after its name, or None."""
     if file.is_dir():
         return "is a directory. Give the name of a file."
     if not overwrite and (file.exists() or file.is_symlink()):

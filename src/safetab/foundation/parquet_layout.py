@@ -115,6 +115,7 @@ class _Thrift:
         return fields
 
     def _value(self, kind: int) -> Any:
+        """A value of one type of the compact form; lists and structures are read whole."""
         if kind == _BYTE:
             return self._byte()
         if kind in _INTEGERS:

@@ -98,7 +98,11 @@ def _limits_above(folder: str, path: str, name: str) -> Iterator[int]:
     parts = [part for part in path.split("/") if part not in {"", ".."}]
     for count in range(len(parts) + 1):
         try:
-            with open("/".join((folder, *parts[:count], name)), encoding="utf-8") as file:  # noqa: PTH123
+            with (
+                open(  # noqa: PTH123
+                    "/".join((folder, *parts[:count], name)), encoding="utf-8"
+                ) as file
+            ):
                 yield int(file.read())
         except (OSError, ValueError):  # no such group here, or "max"
             continue
@@ -121,7 +125,9 @@ def is_the_command(program: str) -> bool:
     It is "-m" while `python -m safetab` is found.
     """
     # no pathlib yet
-    return program == "-m" or os.path.basename(program) in {"safetab", "safetab.exe"}  # noqa: PTH119
+    return program == "-m" or (
+        os.path.basename(program) in {"safetab", "safetab.exe"}  # noqa: PTH119
+    )
 
 
 def _end_quietly(

@@ -71,6 +71,7 @@ def compile_folder(parameters: Path) -> Checked[Compiled]:
 
 
 def _compiled(spec: Specification, given: GivenLists, findings: FindingsOf) -> Compiled | None:
+    """The specification and its lists as values that a run uses, or None and a finding."""
     table, codes, groups = given.table, given.codes, given.groups
     assert table is not None
     kinds = frozenset(group.kind for group in groups)

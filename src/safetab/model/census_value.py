@@ -127,6 +127,7 @@ def slots_of(spec: Specification) -> tuple[Classification, ...]:
 
 
 def _kinds(spec: Specification, facts: PublicFacts) -> tuple[AreaKind, ...]:
+    """The kinds of area in the order of levels; each is made after its parent."""
     made: dict[str, AreaKind] = {}
     level_of = {level.name: level for level in spec.areas.levels}
 
@@ -206,6 +207,7 @@ def _group_kinds(spec: Specification, given: frozenset[str] | None) -> tuple[Gro
 
 
 def _lists(spec: Specification, kinds: Sequence[AreaKind]) -> tuple[GroupList, ...]:
+    """The lists of groups, with the words for the areas where each is tabulated."""
     found = []
     for listed in spec.groups.lists:
         own = tuple(kind for kind in kinds if listed.areas is None or kind.name in listed.areas)

@@ -79,7 +79,7 @@ def total_too_large(
 ) -> Iterator[str]:
     """The sentence on a total loss far above the reference, or else beyond any protection.
 
-    There is none if it is neither.
+    A loss that is neither has no sentence.
     """
     sentence = total_far_above(product, definition, total) or beyond_protection(
         product, definition, total

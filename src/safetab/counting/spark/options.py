@@ -136,7 +136,9 @@ def _java_homes() -> list[Path]:
 def _major_version(java: Path) -> int | None:
     try:
         command = [str(java), "-version"]
-        answer = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)  # noqa: S603
+        answer = subprocess.run(  # noqa: S603
+            command, capture_output=True, text=True, check=True, timeout=60
+        )
     except (OSError, subprocess.SubprocessError):
         return None
     version = _JAVA_VERSION.search(answer.stderr + answer.stdout)
@@ -149,7 +151,9 @@ def _home_that_spark_starts(home: Path, folder: Path) -> Path:
     The module is for machine learning, and small Javas lack it.
     """
     java = home / "bin" / "java"
-    modules = subprocess.run([java, "--list-modules"], capture_output=True, text=True, check=True)  # noqa: S603
+    modules = subprocess.run(  # noqa: S603
+        [java, "--list-modules"], capture_output=True, text=True, check=True
+    )
     if _UNNEEDED_MODULE in modules.stdout:
         return home
     script = folder / "java-home" / "bin" / "java"

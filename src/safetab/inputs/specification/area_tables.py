@@ -177,6 +177,7 @@ def _refuse_alike(
 def _names(
     level: LevelOfAreas, texts: Texts, ids: TextIds, numbers: _Numbers, findings: FindingsOf
 ) -> Mapping[str, str]:
+    """The name of each entity of a level, by id; an entity with two names is a finding."""
     if level.names is None:
         return {}
     encoded, inside = texts[level.names].dictionary_encode(), numbers != NO_ENTITY
@@ -195,6 +196,7 @@ def _names(
 def _rows_of_passes(
     spec: Specification, texts: Texts, findings: FindingsOf
 ) -> dict[str, NDArray[np.bool_]]:
+    """The rows of the table in each pass; empty or overlapping passes are findings."""
     rows = len(next(iter(texts.values())))
     taken = np.zeros(rows, dtype=np.bool_)
     found: dict[str, NDArray[np.bool_]] = {}

@@ -117,6 +117,7 @@ def _facts(census: Census, of_pass: Mapping[Pass, Areas], lists: PublicLists | N
 def _list_facts(
     census: Census, level: PopulationGroupLevel, lists: PublicLists | None
 ) -> _ListFacts:
+    """The facts of a level by the given lists; without lists, those of the 2020 Census."""
     kind = level.geography.kind
     if lists is None:
         counts = facts_of_2020.GROUPS[level.iterations.name, census.grain_of(kind)]

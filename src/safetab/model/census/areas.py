@@ -94,7 +94,7 @@ class Areas:
     def parents(self, kind: AreaKind, coarser: AreaKind) -> _Positions:
         """The position of the one entity of another kind that holds each entity of a kind.
 
-        NO_ENTITY if there is none.
+        NO_ENTITY if no one entity holds it.
         """
         inner, outer = self._positions[kind], self._positions[coarser]
         is_inside = inner != NO_ENTITY

@@ -160,6 +160,7 @@ def _of_about(spec: Specification) -> Iterator[Problem]:
 
 
 def _of_records(records: ConfidentialRecords, fields: _Fields) -> Iterator[Problem]:
+    """Problems of the file of records, its fields, `where` and the unit."""
     if (records.file or "").lower().endswith(_RECORD_ENDINGS):
         yield "records.file", f"{shown(records.file)} has an ending. Leave the ending out."
     listed = list(numbered("records.fields", records.fields))
@@ -298,6 +299,7 @@ def _overlap(one: PassOfAreas, other: PassOfAreas) -> bool:
 
 
 def _of_classifications(classifications: Sequence[CodeList], fields: _Fields) -> Iterator[Problem]:
+    """Problems of classifications; at most one of them may have several answers."""
     if len(classifications) > MOST_CLASSIFICATIONS:
         yield (
             "classifications",

@@ -84,7 +84,11 @@ class ReaderFile:
         asked = sorted(states)
         needed = {self._record_folder(kind, state) for kind in ("per", "unit") for state in asked}
         # never raises
-        missing_folders = [folder for folder in needed if not os.path.exists(folder)]  # noqa: PTH110
+        missing_folders = [
+            folder
+            for folder in needed
+            if not os.path.exists(folder)  # noqa: PTH110
+        ]
         for folder in sorted(missing_folders):
             keys = " and ".join(key for key, named in self.folders.items() if named == folder)
             findings.error(keys, f"{folder} does not exist.")

@@ -68,7 +68,13 @@ class TableForm(ABC):
         """The columns, with their types if they have any. Raises OSError or an ArrowException."""
 
     @abstractmethod
-    def rows_of(self, path: Path, findings: FindingsOf, threads: int, sizes: BatchSizes) -> int:
+    def rows_of(
+        self,
+        path: Path,
+        findings: FindingsOf,  # noqa: ARG002
+        threads: int,  # noqa: ARG002
+        sizes: BatchSizes,
+    ) -> int:
         """The number of rows that a file says it has. Raises OSError or an ArrowException."""
 
     @abstractmethod
@@ -127,7 +133,13 @@ class TypedForm(TableForm):
         return self.schema_of(path)
 
     # of text
-    def rows_of(self, path: Path, findings: FindingsOf, threads: int, sizes: BatchSizes) -> int:  # noqa: ARG002
+    def rows_of(
+        self,
+        path: Path,
+        findings: FindingsOf,
+        threads: int,
+        sizes: BatchSizes,  # noqa: ARG002
+    ) -> int:
         """As `TableForm.rows_of`."""
         return self.number_of_rows(path)
 
