@@ -42,7 +42,9 @@ LEFT_OUT, NOT_DIGITS, NOT_LISTED = -1, -2, -3
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ListedLookup:
-    """The atom and the pass of each listed area by its number; those of an unknown area end both.
+    """The atom and the pass of each listed area by its number.
+
+    Those of an unknown area end both.
 
     An area in no pass that runs has LEFT_OUT instead of an atom, and -1 instead of the position of
     a pass. Records are counted by pass without looking at atoms.

@@ -1,4 +1,4 @@
-"""Patterns: the part of a record's codes that decides which iterations it is in, at every level.
+"""Patterns: the part of a record's codes that decides its iterations, at every level.
 
 The loops work on plain integer arrays and are compiled. They know nothing of rules or files: every
 code has its number in the public list, 0 stands for no code, -1 for a code that is not valid and -2
@@ -334,7 +334,7 @@ def iterations_of_patterns(  # noqa: C901
     starts: Int64s,
     found: Int32s,
 ) -> None:
-    """Write the iterations of each pattern one after the other, and where each pattern's begin.
+    """Write the iterations of each pattern one after the other, and where those of each begin.
 
     Each row of a map is for one level and grain, and has an iteration for every code, or -1. Only:
     all codes of the pattern lie in one and the same iteration.

@@ -30,7 +30,9 @@ class Severity(Enum):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Finding:
-    """One problem: file, place, what is wrong, what to do; only the confidential log shows `rows`.
+    """One problem: file, place, what is wrong, what to do.
+
+    Only the confidential log shows `rows`.
 
     If records are at fault, `rule` is what each must obey, and `count` how many rows are concerned.
     """

@@ -55,7 +55,9 @@ def locked_folder(parent: Path, prefix: str) -> Iterator[Path]:
 
 @contextmanager
 def scratch_folder(prefix: str) -> Iterator[Path]:
-    """A temporary folder in which a check writes files again. Nothing in it counts as published.
+    """A temporary folder in which a check writes files again.
+
+    Nothing in it counts as published.
 
     Raises RunFailed if there can be none: what is checked is not at fault.
     """
@@ -113,7 +115,9 @@ def why_no_folder(parent: Path, prefix: str) -> str | None:
 def clear_abandoned(
     parent: Path, prefix: str, before: Callable[[Path], None] = lambda _: None
 ) -> None:
-    """Remove empty folders with this prefix and those whose lock is free: killed runs left them.
+    """Remove empty folders with this prefix, and those whose lock is free.
+
+    Killed runs left them.
 
     `before` may save something from such a folder. Others stay: links, folders of other users, and
     folders without a lock. Where the system has no such locks (Windows), all stay, because

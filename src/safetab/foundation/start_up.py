@@ -124,7 +124,7 @@ def is_the_command(program: str) -> bool:
 
     It is "-m" while `python -m safetab` is found.
     """
-    # no pathlib yet
+    # pathlib is not loaded yet.
     return program == "-m" or (
         os.path.basename(program) in {"safetab", "safetab.exe"}  # noqa: PTH119
     )

@@ -83,7 +83,7 @@ def parameters_findings(folder: Path) -> tuple[Finding, ...]:
     if findings.has_errors or _configuration_in(folder) is not None:
         return findings.findings
     try:
-        # names alone
+        # Only names are needed.
         names = {name.lower(): name for name in sorted(os.listdir(folder))}  # noqa: PTH208
     except FileNotFoundError:
         findings.error("", "does not exist.")
@@ -112,7 +112,7 @@ def parameters_findings(folder: Path) -> tuple[Finding, ...]:
 def _configuration_in(folder: Path) -> str | None:
     """The name of the file that makes a folder a parameters directory, if it holds one."""
     files = (SPECIFICATION_FILE, CONFIG_FILE)
-    # never raises
+    # os.path.isfile never raises.
     return next((name for name in files if os.path.isfile(folder / name)), None)  # noqa: PTH113
 
 

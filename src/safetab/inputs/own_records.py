@@ -43,7 +43,7 @@ def leads_marker_nowhere(data: Path) -> bool:
     Then nobody can say what it means.
     """
     marker = (data.parent if is_file(data) else data) / SYNTHETIC_MARKER
-    # these never raise
+    # os.path's functions never raise here.
     return os.path.islink(marker) and not os.path.exists(marker)  # noqa: PTH110, PTH114
 
 

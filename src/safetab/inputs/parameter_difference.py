@@ -63,7 +63,7 @@ class Difference(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ParameterDifference(Result):
-    """All differences from one parameters folder to another: printed as sentences, or as a table.
+    """All differences from one parameters folder to another, as sentences or as a table.
 
     `names` has the names of groups and codes. `has_areas` is False if areas lie in DATA, which was
     not given.

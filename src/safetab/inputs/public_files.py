@@ -291,7 +291,7 @@ def read_given_geography(
 
 def _of_cef(data: Path, states: Iterable[str] | None) -> Checked[_GivenGeography]:
     """The geography that a CEF's .ini file names, for these states."""
-    # few runs read a CEF
+    # Few runs read a CEF.
     from safetab.inputs.records.cef.geography import read_cef_geography  # noqa: PLC0415
 
     reader = read_reader_file(data)

@@ -1,4 +1,6 @@
-"""The plan of a run: groups, noise, cost, and output if all groups were empty. Reads no record.
+"""The plan of a run: groups, noise, cost, and output if all groups were empty.
+
+Reads no record.
 
 Where published totals choose tables, they also select the groups that are measured.
 """

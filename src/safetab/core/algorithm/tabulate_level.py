@@ -95,8 +95,9 @@ def tabulate_level(
     """Measure every population group of one level, as finely as its noisy size allows.
 
     Neighbours: add or remove one record, which is in at most `stability` groups of the level, or
-    one unit with several such records. Spends: the level's budget, charged to the ledger before any
-    noise is drawn. Proof: docs/privacy.md#level, without a recorder.
+    one unit with several such records.
+    Spends: the level's budget, charged to the ledger before any noise is drawn.
+    Proof: docs/privacy.md#level, without a recorder.
     """
     stages = plan.design.stages
     if not plan.universe.size or not stages:

@@ -40,8 +40,9 @@ def indices_whose_noise_may_exceed(
 ) -> NDArray[np.int64]:
     """The indices in [first, end) whose noise for a total exceeds `value`.
 
-    A few undecided ones may be among them. Neighbours and cost: as `noisy_count`, whose draws these
-    are; nothing is drawn a second time. Proof: docs/privacy.md#lazy-empty-groups.
+    A few undecided ones may be among them.
+    Neighbours and cost: as `noisy_count`, whose draws these are; nothing is drawn a second time.
+    Proof: docs/privacy.md#lazy-empty-groups.
     """
     least_word = np.uint64(inversion_table(right.event.noise).least_word_above(value))
     prefix = _prefix(right, right.event.family.total, cell=0)

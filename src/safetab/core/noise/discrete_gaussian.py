@@ -271,7 +271,8 @@ def euler_maclaurin_sums(
     """Approximations of the same sum, each with an error bound.
 
     With moment 1, the summand is -sigma^2 times the derivative of the weight, so its own
-    derivatives are one Hermite order higher. Proof: docs/noise.md#euler-maclaurin.
+    derivatives are one Hermite order higher.
+    Proof: docs/noise.md#euler-maclaurin.
     """
     squared = arb(exactly(sigma_squared))
     sigma = squared.sqrt()

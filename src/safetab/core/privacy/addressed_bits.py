@@ -57,7 +57,7 @@ class AddressedBits:
         if len(key) != KEY_BYTES:
             raise ValueError(f"a key has {KEY_BYTES} bytes")
         self._is_owned = False
-        # every block is a different address
+        # ECB is safe here: every block is a different address.
         self._cipher = Cipher(algorithms.AES(key), modes.ECB())  # noqa: S305
         self._key_stream = _KeyStream(key)
 

@@ -305,7 +305,9 @@ class RecordCounter:
 
 
 def _ranges_of(parts: Sequence[tuple[CountedPart, Int64s]]) -> Sequence[_Range]:
-    """The ranges of the entities of parts, which are given with the entity of each of their atoms.
+    """The ranges of the entities of parts.
+
+    Each part is given with the entity of each of its atoms.
 
     A range is one entity if all entities are made of whole parts, else the entities of one part.
     If entities of different parts lie between each other, all of them are one range.

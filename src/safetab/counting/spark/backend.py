@@ -125,7 +125,7 @@ class SparkBackend:
                 findings.error("", f"the catalog has no table {name}.")
         return Checked(None if findings.has_errors else folder, findings.findings)
 
-    # only the executors could know
+    # The records are not needed: only the executors could know.
     def number_of_records(self, records: Records) -> int:  # noqa: ARG002
         """0: no record is stored here.
 

@@ -1,4 +1,4 @@
-"""Tasks that Python on the executors runs: the local engine's loops on some of the records.
+"""The executors' tasks in Python: the local engine's loops on some of the records.
 
 Imports no Spark. Results cross between Python and Java as pickled bytes, since single numbers would
 cost more than counting them. Tasks write no record to disk, and Spark's message about a task that

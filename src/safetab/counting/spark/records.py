@@ -1,4 +1,4 @@
-"""Records as Spark reads them: their location, their columns, and a DataFrame of their text.
+"""Records as Spark reads them: their location, columns, and a DataFrame of their text.
 
 The driver looks at names, headers, footers and the catalog. The executors read the rows, and spell
 every value as the delimited file does.
@@ -216,7 +216,9 @@ def _records_of_parquet(
 
 
 def _columns_of_footer(path: str) -> tuple[TypedColumns, _ReadAs]:
-    """The columns of a Parquet file, and their types. Raises Py4JJavaError if it is not Parquet.
+    """The columns of a Parquet file, and their types.
+
+    Raises Py4JJavaError if it is not Parquet.
 
     Parquet writes a schema as a message with a line for each column, and lines further in for what
     is inside one.

@@ -190,7 +190,9 @@ def hadoop_configuration() -> Any:
 
 
 def end_java(gateway: JavaGateway, java: subprocess.Popen[bytes]) -> None:
-    """End Java by closing its standard input, and wait for it, so that its time counts as ours.
+    """End Java by closing its standard input.
+
+    It is waited for, so that its time counts as ours.
 
     A thread of Py4J's tells Java about every object that Python has dropped. A message to a Java
     that has ended would print a traceback on the terminal, so that thread is ended first.

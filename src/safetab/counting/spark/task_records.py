@@ -168,7 +168,7 @@ class TaskRecords(PartRecords):
         self._of_piece.setdefault(part, []).append((atoms, patterns, attributes))
         self.count += len(atoms)
 
-    # no files to name
+    # There are no files to name.
     def _kept(self, part: int, name: str, numbers: NDArray[N]) -> NDArray[N]:  # noqa: ARG002
         kept = numbers.copy()
         kept.flags.writeable = False  # like arrays that are read from a file

@@ -1,4 +1,4 @@
-"""The files of a large table: finds them, and reads wanted columns batch by batch as Arrow arrays.
+"""The files of a large table: finds them, and reads wanted columns as batches of Arrow.
 
 A table is one file of a known form, or a folder of files of one form.
 """
@@ -178,7 +178,9 @@ def batches_of(
     findings: FindingsOf,
     misshapen_lines: list[int],
 ) -> Iterator[pa.RecordBatch]:
-    """Batches with exactly these columns. Problems with the shape of the file go to the findings.
+    """Batches with exactly these columns.
+
+    Problems with the shape of the file go to the findings.
 
     Lines with too few or too many fields are left out. Their numbers are appended to
     `misshapen_lines` before the batch that they would have been in comes out.

@@ -127,7 +127,9 @@ class BrokenRules:
 def report_passes(
     people: Mapping[Pass, int], in_no_pass: int, record: RecordLayout, findings: FindingsOf
 ) -> None:
-    """Warn about passes without records and records without a pass, for the curator's eyes only.
+    """Warn about passes without records and records without a pass.
+
+    The warnings are for the curator's eyes only.
 
     A release must not depend on whether somebody is there except through noise.
 

@@ -128,7 +128,7 @@ def groups_by_columns(
     """The groups that columns of code lists make."""
     found = list[NamedGroup]()
     for level in spec.groups.levels:
-        # checked when the file was read
+        # Checked when the file was read.
         assert level.of is not None and level.column is not None  # noqa: PT018
         of_level, own = codes[level.of], spec.classification(level.of)
         if level.column not in of_level.columns:
@@ -170,7 +170,7 @@ def groups_of_files(
     findings: _FindingsIn,
 ) -> list[NamedGroup]:
     """The groups that two files list, with findings about what they name."""
-    # checked when the file was read
+    # Checked when the file was read.
     assert spec.groups.file is not None and spec.groups.codes is not None  # noqa: PT018
     of_groups, of_codes = findings[spec.groups.file], findings[spec.groups.codes]
     rows = read_columns(

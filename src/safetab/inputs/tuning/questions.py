@@ -215,7 +215,7 @@ def smallest_margins(
     proportions: Mapping[_What, Fraction],
     confidence: Fraction,
 ) -> MarginsForTotal[_What] | None:
-    """The smallest margins in these proportions, rounded up, that cost at most `total` together.
+    """The smallest margins, rounded up, in these proportions that cost at most `total`.
 
     Their budgets are then raised alike until they cost all of it, unless no margin can become
     smaller.

@@ -101,7 +101,9 @@ def text_of_keys(keys: Mapping[str, object]) -> str:
 
 @dataclass(frozen=True, repr=False)
 class Tuning(Result):
-    """A configuration with the facts of its levels. To try another: `tuning.but(most_answers=3)`.
+    """A configuration with the facts of its levels.
+
+    To try another: `tuning.but(most_answers=3)`.
 
     Its levels, with their budgets and thresholds, are those of one table family of the product: the
     first, unless one is named. Losses are those of all families together.

@@ -87,7 +87,7 @@ class AreaCodes:
 
 @dataclass(frozen=True, slots=True)
 class Spelling:
-    """Words in the names of areas, in the plain form: lower case, no punctuation, single spaces.
+    """Words in the names of areas, in plain form: lower case, no punctuation, single spaces.
 
     The rules that use them are in estimates/reading and in the scripts of a site.
 

@@ -10,7 +10,7 @@ from itertools import combinations, permutations
 
 @dataclass(frozen=True, slots=True)
 class CodeMaps:
-    """The group of each code of one classification, for one level of groups and one kind of area.
+    """The group of each code of a classification, for one level of groups and kind of area.
 
     A record is in a group of `any_of` if one of its codes is in the group, and in a group of `only`
     if it has a code and all of its codes are in the group. A code is in at most one group of each
@@ -43,7 +43,8 @@ class Sensitivity:
 
     It is given in squared L2 norm and in L1 norm. One record changes each count by at most one, so
     both are its number of groups s. All records of a unit, at most k, change s counts by k each if
-    they are equal: k * k * s and k * s. Proof: docs/privacy.md#units.
+    they are equal: k * k * s and k * s.
+    Proof: docs/privacy.md#units.
     """
 
     l2_squared: int
@@ -75,8 +76,8 @@ def sensitivity(maps: Iterable[CodeMaps], most_records: int = 1) -> Sensitivity:
 
     Neighbours: add or remove a unit with at most `most_records` records. Each of them changes at
     most `groups` of a level's counts, by one each, because the entities of a level are disjoint.
-    Spends: nothing; it reads public lists only. Proof: docs/privacy.md#stability and
-    docs/privacy.md#units.
+    Spends: nothing; it reads public lists only.
+    Proof: docs/privacy.md#stability and docs/privacy.md#units.
     """
     with_groups = [each for each in maps if each.any_of or each.only]
     shares = any({*one.columns} & {*other.columns} for one, other in combinations(with_groups, 2))

@@ -1,4 +1,4 @@
-"""The keys of config.json, each read with its type and range, from JSON with exact numbers.
+"""The keys of config.json, each read with its type and range; numbers are exact.
 
 0.159 is read as 159/1000, and repeated keys are found.
 """

@@ -1,4 +1,4 @@
-"""A confidential record as data, and the layout of the records that a specification describes.
+"""A confidential record as data, and the layout of a specification's records.
 
 A layout names the record's file, its columns with their rules, and the attribute that tables
 divide. Every record has a smallest area, codes of a classification with several answers, and a code

@@ -83,7 +83,7 @@ class ReaderFile:
         found = []
         asked = sorted(states)
         needed = {self._record_folder(kind, state) for kind in ("per", "unit") for state in asked}
-        # never raises
+        # os.path.exists never raises.
         missing_folders = [
             folder
             for folder in needed

@@ -1,4 +1,4 @@
-"""A format of the files of tables: what a file says of its columns, and its rows in batches.
+"""A format of the files of tables: the columns that a file states, and its rows in batches.
 
 Readers of tables ask the form, and never which form it is. A further format is a module
 with a `TypedForm`, and a row of `all_forms`.
@@ -68,13 +68,7 @@ class TableForm(ABC):
         """The columns, with their types if they have any. Raises OSError or an ArrowException."""
 
     @abstractmethod
-    def rows_of(
-        self,
-        path: Path,
-        findings: FindingsOf,  # noqa: ARG002
-        threads: int,  # noqa: ARG002
-        sizes: BatchSizes,
-    ) -> int:
+    def rows_of(self, path: Path, findings: FindingsOf, threads: int, sizes: BatchSizes) -> int:
         """The number of rows that a file says it has. Raises OSError or an ArrowException."""
 
     @abstractmethod
@@ -132,12 +126,12 @@ class TypedForm(TableForm):
         """As `TableForm.columns_of`."""
         return self.schema_of(path)
 
-    # of text
+    # Only forms of text use the other arguments.
     def rows_of(
         self,
         path: Path,
-        findings: FindingsOf,
-        threads: int,
+        findings: FindingsOf,  # noqa: ARG002
+        threads: int,  # noqa: ARG002
         sizes: BatchSizes,  # noqa: ARG002
     ) -> int:
         """As `TableForm.rows_of`."""

@@ -1,4 +1,6 @@
-"""Lines of delimited text as a batch, by a compiled loop, which reads only what it is given.
+"""Lines of delimited text as a batch, by a compiled loop.
+
+The loop reads only what it is given.
 
 The lines were looked at before: blank lines and carriage returns occur at the end of a file and of
 its lines alone.

@@ -52,7 +52,9 @@ class CefGeography:
 
 
 def read_cef_geography(paths: Iterable[Path], states: Iterable[str]) -> Checked[CefGeography]:
-    """The geography of some states, and every finding about the files of `ReaderFile.geography_of`.
+    """The geography of some states, and every finding about its files.
+
+    The files are those of `ReaderFile.geography_of`.
 
     Rows of other states are left out. There is no value if there is a finding.
     """

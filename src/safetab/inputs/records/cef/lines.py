@@ -209,7 +209,7 @@ _CARRIAGE_RETURN = 13
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Lines:
-    """Lines of the right shape with their numbers from 1 on, and the numbers of the other lines.
+    """Lines of the right shape, numbered from 1 on, and the numbers of the other lines.
 
     A row of characters is one line. Characters beyond the layout's width are its line end.
     """
