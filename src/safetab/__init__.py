@@ -1,4 +1,6 @@
-"""Detailed census tables with a proved privacy guarantee: noise from a known distribution in every number.
+"""Detailed census tables with a proved privacy guarantee.
+
+Noise from a known distribution is in every number.
 
 A whole census from Python; `safetab.synthesize` makes up people to try it on:
 
@@ -10,8 +12,8 @@ A whole census from Python; `safetab.synthesize` makes up people to try it on:
     release = safetab.open_release("OUT")
     print(release.total("Northland", "Tongan"))
 
-Every command of the terminal has a function of the same name, with the same options. What can be imported is in
-`safetab.__all__`; docs/how-to and `safetab docs` explain the rest.
+Every command of the terminal has a function of the same name, with the same options. What can
+be imported is in `safetab.__all__`; docs/how-to and `safetab docs` explain the rest.
 
 `import safetab` stays light: a function imports what it needs when it is called.
 """
@@ -85,14 +87,15 @@ if TYPE_CHECKING:
 __version__ = VERSION
 
 __all__ = [
-    "Absence", "AccountsOfLog", "AccuracySummary", "Answers", "Areas", "AuditReport", "ComparisonSummary",
-    "ConvertedCef", "Difference", "Estimate", "Finding", "Findings", "Found", "GroupTable", "Groups",
-    "InvalidInput", "MadeUp", "OfficialSummary", "OpenedComparison", "ParameterDifference", "Ratio", "Release",
-    "RereleaseSummary", "RunFailed", "RunOptions", "RunPlan", "RunSummary", "SiteSummary", "Statuses", "Verification",
-    "__version__", "accuracy", "audit", "blocks_with_units", "check_spend_log", "compare", "convert", "demo", "diff",
-    "docs", "explore", "export", "lists", "merge_spend_logs", "new", "new_key", "official", "open_comparison",
-    "open_release", "plan", "registry", "report", "rerelease", "run", "sign", "site", "spend", "status", "synthesize",
-    "tuning", "validate", "verify",
+    "Absence", "AccountsOfLog", "AccuracySummary", "Answers", "Areas", "AuditReport",
+    "ComparisonSummary", "ConvertedCef", "Difference", "Estimate", "Finding", "Findings", "Found",
+    "GroupTable", "Groups", "InvalidInput", "MadeUp", "OfficialSummary", "OpenedComparison",
+    "ParameterDifference", "Ratio", "Release", "RereleaseSummary", "RunFailed", "RunOptions",
+    "RunPlan", "RunSummary", "SiteSummary", "Statuses", "Verification", "__version__", "accuracy",
+    "audit", "blocks_with_units", "check_spend_log", "compare", "convert", "demo", "diff", "docs",
+    "explore", "export", "lists", "merge_spend_logs", "new", "new_key", "official",
+    "open_comparison", "open_release", "plan", "registry", "report", "rerelease", "run", "sign",
+    "site", "spend", "status", "synthesize", "tuning", "validate", "verify",
 ]  # fmt: skip
 
 _LATE = {
@@ -151,8 +154,10 @@ def validate(
         ...     print(finding.where, finding.message)
 
     Args:
-        parameters: The directory with census.toml and its lists (or, of a U.S. census, with config.json and its lists).
-        data: The directory with the records (of a U.S. census with its GRF-C too, or the .ini file of a CEF).
+        parameters: The directory with census.toml and its lists (or, of a U.S. census, with
+            config.json and its lists).
+        data: The directory with the records (of a U.S. census with its GRF-C too, or the .ini file
+            of a CEF).
         options: All options together, in place of those below.
     """
     from safetab.foundation.result_tables import Findings
@@ -177,9 +182,12 @@ def plan(
         >>> plan.losses().to_pandas()  # doctest: +SKIP
 
     Args:
-        parameters: The directory with census.toml and its lists (or, of a U.S. census, with config.json and its lists).
-        data: Needed for a U.S. census alone: the directory with its GRF-C, or the .ini file of a CEF.
-        totals: A release whose totals choose the tables of households, instead of a file of totals in `data`.
+        parameters: The directory with census.toml and its lists (or, of a U.S. census, with
+            config.json and its lists).
+        data: Needed for a U.S. census alone: the directory with its GRF-C, or the .ini file of a
+            CEF.
+        totals: A release whose totals choose the tables of households, instead of a file of totals
+            in `data`.
     """
     from safetab.inputs.public_files import plan_of_files
     from safetab.runs.inputs import given_totals
@@ -207,12 +215,16 @@ def run(
     `safetab.InvalidInput` if an input is at fault, `safetab.RunFailed` if the run itself failed.
 
     Example:
-        >>> run = safetab.run("mine", "records", "OUT", dataset="census-2026", spend_log="spend.log")  # doctest: +SKIP
+        >>> run = safetab.run(  # doctest: +SKIP
+        ...     "mine", "records", "OUT", dataset="census-2026", spend_log="spend.log"
+        ... )
         >>> print(run.losses())  # doctest: +SKIP
 
     Args:
-        parameters: The directory with census.toml and its lists (or, of a U.S. census, with config.json and its lists).
-        data: The directory with the records (of a U.S. census with its GRF-C too, or the .ini file of a CEF).
+        parameters: The directory with census.toml and its lists (or, of a U.S. census, with
+            config.json and its lists).
+        data: The directory with the records (of a U.S. census with its GRF-C too, or the .ini file
+            of a CEF).
         out: The directory to make; it appears whole or not at all.
         options: All options together, in place of those below.
     """
@@ -338,8 +350,10 @@ def accuracy(  # noqa: PLR0913 - what the command takes
     input is at fault or refused, `safetab.RunFailed` if the machine refuses.
 
     Args:
-        parameters: The directory with census.toml and its lists (or, of a U.S. census, with config.json and its lists).
-        data: The directory with the records (of a U.S. census with its GRF-C too, or the .ini file of a CEF).
+        parameters: The directory with census.toml and its lists (or, of a U.S. census, with
+            config.json and its lists).
+        data: The directory with the records (of a U.S. census with its GRF-C too, or the .ini file
+            of a CEF).
         out: The directory to make.
         runs: How many times the algorithm is run.
         against: Other parameters to compare with.
@@ -360,12 +374,14 @@ def compare(
 ) -> ComparisonSummary:
     """Compare protections on one synthetic census, as the command `safetab compare` does.
 
-    Returns what was compared and what was not finished. Raises `safetab.InvalidInput` if an input is
-    at fault or the people may be real, `safetab.RunFailed` if the machine refuses.
+    Returns what was compared and what was not finished. Raises `safetab.InvalidInput` if an input
+    is at fault or the people may be real, `safetab.RunFailed` if the machine refuses.
 
     Args:
-        parameters: The directory with census.toml and its lists (or, of a U.S. census, with config.json and its lists).
-        data: The directory with the records of synthetic people (of a U.S. census with its GRF-C too).
+        parameters: The directory with census.toml and its lists (or, of a U.S. census, with
+            config.json and its lists).
+        data: The directory with the records of synthetic people (of a U.S. census with its GRF-C
+            too).
         out: The directory to make.
     """
     from safetab.apps.compare.compare import compare_files

@@ -25,9 +25,9 @@ from safetab.inputs.tuning.tuning import Tuning
 from safetab.inputs.tuning.tuning import tuning_of as tuning_of_command
 
 __all__ = [
-    "BudgetForMargin", "MarginsForTotal", "Multiplicity", "NoiseComparison", "ThresholdForError", "TunedLevel",
-    "Tuning", "best_margins", "compare_noises", "concerns", "least_budget", "multiplicities", "threshold_for",
-    "tuning_of",
+    "BudgetForMargin", "MarginsForTotal", "Multiplicity", "NoiseComparison", "ThresholdForError",
+    "TunedLevel", "Tuning", "best_margins", "compare_noises", "concerns", "least_budget",
+    "multiplicities", "threshold_for", "tuning_of",
 ]  # fmt: skip
 
 tuning_of = python_function(tuning_of_command)

@@ -1,4 +1,7 @@
-"""The paper: noise, privacy, mechanisms, the algorithm, and what a plan guarantees. Start with algorithm/safetab.py."""
+"""The paper: noise, privacy, mechanisms, the algorithm, and what a plan guarantees.
+
+Start with algorithm/safetab.py.
+"""
 
 HANDED_OUT = {
     "algorithm.group_counts": "GroupCounts",

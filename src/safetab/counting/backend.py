@@ -15,7 +15,10 @@ from safetab.inputs.planner import PublicFiles
 
 
 class Backend(RecordFinder, Protocol):
-    """Finds records, and makes the engine that reads them, in a folder that is removed afterwards."""
+    """Finds records, and makes the engine that reads them.
+
+    The engine has a folder that is removed afterwards.
+    """
 
     def start(self, progress: Progress) -> None:
         """Start what the engine needs, if it takes time, as a step of its own."""
@@ -26,7 +29,7 @@ class Backend(RecordFinder, Protocol):
     def judge(
         self, data: Path, known: KnownLists, rows_done: Callable[[int], None]
     ) -> tuple[Finding, ...]:
-        """What is wrong with the rows, as far as the known lists tell, if no engine can be made."""
+        """The faults of the rows, as far as the known lists tell, if no engine can be made."""
 
     def close(self) -> None:
         """Called after every engine is closed."""

@@ -20,7 +20,10 @@ class MiscountedRecords(Exception):  # noqa: N818 - the name is the sentence
 
 @dataclass(frozen=True, slots=True)
 class EngineSettings:
-    """What an engine may use; `temporary_folder` is the run's own, `memory` is for Spark's driver."""
+    """The resources of an engine.
+
+    `temporary_folder` is the run's own, `memory` is for Spark's driver.
+    """
 
     temporary_folder: Path
     memory: str = "4GB"
@@ -37,13 +40,22 @@ class CountingEngine(GroupCounts, Protocol):
     """
 
     def check(self, rows_done: Callable[[int], None] = lambda _: None) -> tuple[Finding, ...]:
-        """Apply every rule to every row; no finding has a value. `rows_done` gets each new row count."""
+        """Apply every rule to every row; no finding has a value.
+
+        `rows_done` gets each new row count.
+        """
 
     def prepare(self) -> Mapping[Pass, int]:
-        """Get ready to count, after `check` found no error; returns each pass's number of records."""
+        """Get ready to count, after `check` found no error.
+
+        Returns each pass's number of records.
+        """
 
     def fingerprint(self, secret: bytes) -> Mapping[str, str]:
-        """The fingerprint (`counting.fingerprint`) of each pass, by name, after `check` found no error."""
+        """The fingerprint (`counting.fingerprint`) of each pass, by name.
+
+        `check` must have found no error.
+        """
 
     def require_intact(self) -> None:
         """Raise RunFailed if the encoded records on disk are not those that were written."""

@@ -31,17 +31,23 @@ class PartAtoms:
 
 
 AreaLookup = tuple[NDArray[np.bool_], NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]]
-"""Whether each part is in a pass; where its areas begin; the smallest areas of all passes, rising; their atoms."""
+"""The tables in which areas are looked up.
+
+Whether each part is in a pass; where its areas begin; the smallest areas of all passes, rising;
+their atoms.
+"""
 LEFT_OUT, NOT_DIGITS, NOT_LISTED = -1, -2, -3
 """Instead of an atom: the area is in no pass that runs, is not a number, or is not listed."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ListedLookup:
-    """The atom and the pass of each listed area by its number; those of an unknown area end both.
+    """The atom and the pass of each listed area by its number.
 
-    An area in no pass that runs has LEFT_OUT instead of an atom, and -1 instead of the position of a
-    pass. Records are counted by pass without looking at atoms.
+    Those of an unknown area end both.
+
+    An area in no pass that runs has LEFT_OUT instead of an atom, and -1 instead of the position of
+    a pass. Records are counted by pass without looking at atoms.
     """
 
     atom_of_area: NDArray[np.int32]
@@ -91,7 +97,10 @@ class Encoding:
 
     @cached_property
     def numbers_of_codes(self) -> tuple[Mapping[str, int], Mapping[str, int]]:
-        """The numbers of the codes of either classification. Raises InvalidInput if there are too many."""
+        """The numbers of the codes of either classification.
+
+        Raises InvalidInput if there are too many.
+        """
         several, single = self.record.several.listed, self.record.single.listed
         if several is None or single is None:
             of_list = numbers_of_codes(self._files.lists.code_names)

@@ -16,7 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 PartSums = tuple[int, int, int, int]
-"""The number of a part, how many records it has, and the sums of their polynomials modulo each prime."""
+"""The sums of a part.
+
+They are its number, how many records it has, and the sums of their polynomials modulo each prime.
+"""
 
 _PRIMES = (2**31 - 1, 2**31 - 19)
 _MULTIPLIERS_END = 2**40  # `RecordIntegers` add up to less than 2^21, so z stays below 2^61
@@ -58,7 +61,10 @@ class RecordFingerprint:
     def of_passes(
         self, sums: Iterable[PartSums], pass_of_part: Mapping[int, str]
     ) -> Mapping[str, str]:
-        """Each pass's fingerprint, 32 hexadecimal digits, from sums in any order; other parts are left out."""
+        """Each pass's fingerprint, 32 hexadecimal digits, from sums in any order.
+
+        Other parts are left out.
+        """
         totals = {name: [0, 0, 0] for name in pass_of_part.values()}
         for part, *numbers in sums:
             if part in pass_of_part:

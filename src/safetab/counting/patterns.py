@@ -1,4 +1,4 @@
-"""Patterns: the part of a record's codes that decides which iterations it is in, at every level.
+"""Patterns: the part of a record's codes that decides its iterations, at every level.
 
 The loops work on plain integer arrays and are compiled. They know nothing of rules or files: every
 code has its number in the public list, 0 stands for no code, -1 for a code that is not valid and -2
@@ -26,7 +26,7 @@ _SEVERAL, _SINGLE = (
     8,
 )  # up to eight answers to one question, and behind them the single answer to the other
 CODES = _SEVERAL + 1
-"""How many columns of codes the loops take."""
+"""The number of columns of codes that the loops take."""
 _WRONG = -1
 _PATTERNS_AT_ONCE = 1 << 16
 _MOST_OF_A_MAP = (
@@ -36,7 +36,10 @@ _PAIR_FACTOR = 40_503  # spreads codes, so that similar pairs of codes are remem
 
 
 class PatternTable:
-    """Numbers patterns in the order they are met; combinations that mean the same share a number."""
+    """Numbers patterns in the order they are met.
+
+    Combinations that mean the same share a number.
+    """
 
     def __init__(
         self, most_answers: int, *, may_be_empty: bool = False, may_skip: bool = False
@@ -53,7 +56,10 @@ class PatternTable:
 
     @property
     def codes(self) -> Int16s:
-        """The codes of each pattern: those of several answers, rising, then zeros; the single one ends it."""
+        """The codes of each pattern: those of several answers, rising, then zeros.
+
+        The single one ends it.
+        """
         return self._codes[: self.count]
 
     def numbers_of(self, ordered: Int16s) -> Int32s:
@@ -232,10 +238,10 @@ def order_codes(  # noqa: C901 - compiled as a whole
     """Write the pattern of each column of codes as a row of its own.
 
     That is the set of the first `most_codes` of several codes, rising, then zeros, and at the end
-    the single code. The first number is -1 if the codes break a rule: one is not valid; the first or
-    the single one is absent, unless it `may_be_empty`; or one follows an absent code, unless answers
-    `may_skip`. An answer that is not stated is in no set. Where it may be empty, the number of an
-    absent answer that is required is -1.
+    the single code. The first number is -1 if the codes break a rule: one is not valid; the first
+    or the single one is absent, unless it `may_be_empty`; or one follows an absent code, unless
+    answers `may_skip`. An answer that is not stated is in no set. Where it may be empty, the number
+    of an absent answer that is required is -1.
     """
     for row in range(len(ordered)):
         for position in range(CODES):
@@ -268,15 +274,15 @@ def order_codes(  # noqa: C901 - compiled as a whole
 
 
 def _number_patterns(  # noqa: C901, PLR0912, PLR0913, PLR0917
-    ordered: Int16s, first_row: int, slots: Int32s, pattern_codes: Int16s, known: int, recent: Int32s,
-    patterns: Int32s,
+    ordered: Int16s, first_row: int, slots: Int32s, pattern_codes: Int16s, known: int,
+    recent: Int32s, patterns: Int32s,
 ) -> tuple[int, int]:  # fmt: skip
     """Write the pattern of each row of ordered codes from `first_row` on.
 
     It is -1 if the first code of a row is negative. New patterns are numbered from `known` on and
     kept in `pattern_codes`; `slots` is a hash table of their numbers, -1 where it is free. `recent`
-    remembers patterns of one answer of several by their two codes, -1 where it remembers none. Return the
-    first row that was not reached because the table is full, and the number of patterns.
+    remembers patterns of one answer of several by their two codes, -1 where it remembers none.
+    Return the first row that was not reached because the table is full, and the number of patterns.
     """
     mask, recent_mask = len(slots) - 1, len(recent) - 1
     for row in range(first_row, len(patterns)):
@@ -328,7 +334,7 @@ def iterations_of_patterns(  # noqa: C901
     starts: Int64s,
     found: Int32s,
 ) -> None:
-    """Write the iterations of each pattern one after the other, and where each pattern's begin.
+    """Write the iterations of each pattern one after the other, and where those of each begin.
 
     Each row of a map is for one level and grain, and has an iteration for every code, or -1. Only:
     all codes of the pattern lie in one and the same iteration.

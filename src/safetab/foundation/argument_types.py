@@ -1,6 +1,7 @@
-"""Python's door: arguments of the wrong type are answered with a sentence, and errors name arguments as Python does.
+"""Python's door: a sentence answers an argument of the wrong type.
 
-Imports nothing heavy. A function's annotations are read when it is first called.
+Errors name arguments as Python does. Imports nothing heavy. A function's annotations are read when
+it is first called.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ from safetab.foundation.findings import Finding, InvalidInput, shortened
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 _WORDS = {
-    str: "text", int: "a whole number", float: "a number", bool: "True or False", Path: "a pathlib.Path",
-    NoneType: "None",
+    str: "text", int: "a whole number", float: "a number", bool: "True or False",
+    Path: "a pathlib.Path", NoneType: "None",
 }  # fmt: skip
 _CALLED = {"cells_of": "count"}  # what people call it by
 _MANY = (list, tuple, abc.Iterable, abc.Sequence)
@@ -34,7 +35,10 @@ _MANY_VALUES = {inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL}
 
 
 def checks_arguments(function: _F) -> _F:
-    """Decorate a function so that an argument of the wrong type raises TypeError with a sentence."""
+    """Decorate a function so that it checks its arguments.
+
+    An argument of the wrong type raises TypeError with a sentence.
+    """
     signature, called = (
         inspect.signature(function),
         _CALLED.get(function.__name__, function.__name__),
@@ -75,7 +79,7 @@ def checks_arguments(function: _F) -> _F:
 
 
 def _named_only(signature: inspect.Signature, given: int) -> list[str]:
-    """What to say if too many arguments were given by position and the others have names."""
+    """The sentence on too many arguments given by position, if the others have names."""
     kinds = {name: each.kind for name, each in signature.parameters.items()}
     by_position = [
         name for name, kind in kinds.items() if kind is inspect.Parameter.POSITIONAL_OR_KEYWORD
@@ -88,16 +92,20 @@ def _named_only(signature: inspect.Signature, given: int) -> list[str]:
 
 
 def meant(name: str, known: Iterable[str]) -> str:
-    """What may be meant by an unknown name, as a sentence after another; the known names if none is like it."""
+    """A sentence, after another, that guesses what an unknown name means.
+
+    It lists the known names if none is like it.
+    """
     names = [each for each in known if each != "self"]
     close = get_close_matches(name, names, 1)
     return f" Did you mean {close[0]}?" if close else f" Known: {', '.join(names)}."
 
 
 def python_function(function: _F) -> _F:
-    """Decorate a public function: it checks the types of its arguments, and its errors speak of Python's arguments.
+    """Decorate a public function, so that it speaks of Python's arguments.
 
-    The rooms below name options as the command line does, since one check serves both.
+    It checks the types of its arguments, and its errors name them as Python does. The rooms below
+    name options as the command line does, since one check serves both.
     """
     checked = checks_arguments(function)
 
@@ -126,7 +134,10 @@ def python_function(function: _F) -> _F:
 
 
 def _in_python_words(findings: Iterable[Finding], function: str) -> tuple[Finding, ...]:
-    """The findings about "the command" as findings about a function, with Python's names of options."""
+    """The findings about "the command" as findings about a function.
+
+    Options have Python's names.
+    """
 
     def place(text: str) -> str:
         return (
@@ -146,7 +157,10 @@ def _in_python_words(findings: Iterable[Finding], function: str) -> tuple[Findin
 
 
 def python_words(text: str, quoted: str = "`{}`") -> str:
-    """A text for the command line with Python's names: `spend_log` for --spend-log, and calls for commands."""
+    """A text for the command line with Python's names.
+
+    It has `spend_log` for --spend-log, and calls for commands.
+    """
     text = _COMMAND.sub(lambda found: f"`{_call_of(found[1])}`", text)
     return _FLAG.sub(lambda found: quoted.format(python_name(found[1]) + _assigned(found[2])), text)
 
@@ -156,12 +170,18 @@ def _assigned(value: str | None) -> str:
 
 
 def _literal(value: str) -> str:
-    """A value as Python writes it. A name in capitals stands for a value, and dots for further arguments."""
+    """A value as Python writes it.
+
+    A name in capitals stands for a value, and dots for further arguments.
+    """
     return value if value.isupper() or value == "..." else repr(value)
 
 
 def _call_of(typed: str) -> str:
-    """The call that does what a shell command does, such as safetab.spend('LOG', dataset='people')."""
+    """The call that does what a shell command does.
+
+    An example is safetab.spend('LOG', dataset='people').
+    """
     of_others = (name for name in _FUNCTIONS if typed.startswith(name))
     typed = next((typed.replace(name, _FUNCTIONS[name], 1) for name in of_others), typed)
     command, *rest = re.findall(r"'[^']*'|\S+", typed)
@@ -177,7 +197,7 @@ def _call_of(typed: str) -> str:
 
 
 def python_name(flag: str) -> str:
-    """What Python calls an option of the command line."""
+    """Python's name of an option of the command line."""
     plain = flag.removeprefix("--").replace("-", "_")
     return _NAMES.get(plain, plain)
 
@@ -188,7 +208,8 @@ _NAMES = {
 }  # fmt: skip
 """Options that Python calls by another name."""
 _FUNCTIONS = {
-    "cef blocks": "blocks_with_units", "cef convert": "convert", "show": "open_release", "sign --new-key": "new_key",
+    "cef blocks": "blocks_with_units", "cef convert": "convert", "show": "open_release",
+    "sign --new-key": "new_key",
 }  # fmt: skip
 """Commands whose function has another name."""
 _ARGUMENTS = {"AREA", "DATA", "FILES", "FOLDER", "NEW", "OUT", "PARAMETERS"}
@@ -199,7 +220,10 @@ _FLAG = re.compile(
 
 
 def warn_of_older_name(old: str, new: str, frames: int) -> None:
-    """Warn that a name has been replaced, at the line that uses it: this number of frames above the caller."""
+    """Warn that a name has been replaced, at the line that uses it.
+
+    The line is this number of frames above the caller.
+    """
     message = f"{old} is an older name of {new}. It works until version 2.0."
     warnings.warn(message, DeprecationWarning, stacklevel=2 + frames)
 
@@ -210,7 +234,10 @@ def path_or_none(given: str | Path | None) -> Path | None:
 
 
 def require_type(function: str, name: str, value: object, wanted: Any) -> None:
-    """Raise TypeError if the type is wrong, with a text that is no choice; ValueError if a path holds a NUL."""
+    """Raise TypeError if the type is wrong, or ValueError if a path holds a NUL.
+
+    A TypeError shows a text that is no choice.
+    """
     if not is_of_type(value, wanted):
         is_choice = isinstance(value, str) and any(
             get_origin(one) is Literal for one in (wanted, *get_args(wanted))

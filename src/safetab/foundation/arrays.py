@@ -13,11 +13,14 @@ Integers = NDArray[np.int64]
 Truths = NDArray[np.bool_]
 _AnyIntegers = NDArray[np.integer]
 Rows = NDArray[np.bool_] | NDArray[np.integer] | slice
-"""How rows are chosen: by a mask, by positions, or as neighbours."""
+"""A choice of rows: by a mask, by positions, or as neighbours."""
 
 
 class Columns:
-    """A table: base of frozen dataclasses whose fields are arrays of one length, that of the table."""
+    """A table: base of frozen dataclasses whose fields are arrays.
+
+    All have one length, that of the table.
+    """
 
     __slots__ = ()
 
@@ -30,7 +33,10 @@ class Columns:
 
     @classmethod
     def concat(cls, parts: Sequence[Self]) -> Self:
-        """The rows of all parts in order; without any part, all columns are empty arrays of integers."""
+        """The rows of all parts in order.
+
+        Without any part, all columns are empty arrays of integers.
+        """
         if len(parts) == 1:
             return parts[0]
         arrays = [part._arrays() for part in parts]
@@ -54,7 +60,10 @@ class Columns:
 def find_sorted(
     sorted_values: _AnyIntegers, wanted: _AnyIntegers
 ) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
-    """Each wanted value's position in a rising list, any if it is absent, and whether it was found."""
+    """Each wanted value's position in a rising list, and whether it was found.
+
+    The position of an absent value can be any.
+    """
     if not len(sorted_values) or not len(wanted):
         return np.zeros(len(wanted), dtype=np.intp), np.zeros(len(wanted), dtype=np.bool_)
     begin = int(np.searchsorted(sorted_values, wanted[0]))

@@ -1,4 +1,4 @@
-"""How much a run reads, measures and writes at a time."""
+"""The amounts that a run reads, measures and writes at a time."""
 
 from __future__ import annotations
 

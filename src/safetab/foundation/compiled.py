@@ -1,7 +1,7 @@
 """Loops over integers, compiled to machine code, always or only where it pays.
 
-Machine code that earlier runs kept is used if it is whole; a fault in it costs only time. numba's own
-cache takes a file as it is, fails on one that is cut short, and fails if it can't write.
+Machine code that earlier runs kept is used if it is whole; a fault in it costs only time. numba's
+own cache takes a file as it is, fails on one that is cut short, and fails if it can't write.
 """
 
 from __future__ import annotations
@@ -39,7 +39,10 @@ def compiled_if_worthwhile(
 
 
 def _interpreted(loop: Callable[..., _R], *given: Any) -> _R:
-    """Run the loop on the arrays' memory, whose elements are plain integers: arrays would wrap each."""
+    """Run the loop on the arrays' memory, whose elements are plain integers.
+
+    Arrays would wrap each element.
+    """
     return loop(*map(_plain_memory, given))
 
 
@@ -102,9 +105,10 @@ def _numba() -> Any:
 
 @contextmanager
 def _outside_the_package() -> Iterator[Path]:
-    """Let numba keep machine code in the user's cache, or in the folder of `NUMBA_CACHE_DIR`, which is yielded.
+    """Let numba keep machine code outside the package, in the folder that is yielded.
 
-    In the installed package, where numba would keep it, it would outlive the package.
+    It is the user's cache, or the folder of `NUMBA_CACHE_DIR`. In the installed package, where
+    numba would keep it, it would outlive the package.
     """
     own = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "safetab"
     with _one_at_a_time:
@@ -125,8 +129,8 @@ class _KeptLoop:
 
     Each file has its hash beside it, because damaged code would give wrong numbers. Loading a file
     runs its content, so a folder that others may write to is not used. Raises RuntimeError if there
-    is no folder to keep files in, and OSError if it is not this user's own or a damaged file can't be
-    removed.
+    is no folder to keep files in, and OSError if it is not this user's own or a damaged file can't
+    be removed.
     """
 
     def __init__(self, loop: Callable[..., Any]) -> None:
@@ -162,7 +166,7 @@ class _KeptLoop:
 
     @property
     def stats(self) -> Any:
-        """How often kept code was found, as numba counts it."""
+        """The number of times that kept code was found, as numba counts it."""
         return self._made.stats
 
     def _files(self) -> Iterator[Path]:
@@ -170,7 +174,10 @@ class _KeptLoop:
         return Path(self.stats.cache_path).glob(f"*.{code.co_name}-{code.co_firstlineno}.*.nb[ic]")
 
     def _write_new_hashes(self) -> None:
-        """Write a hash beside each new file. A file without one is made again by the next process."""
+        """Write a hash beside each new file.
+
+        A file without one is made again by the next process.
+        """
         times_compiled = sum(self.stats.cache_misses.values())
         if times_compiled == self._times_compiled:
             return
@@ -183,7 +190,10 @@ class _KeptLoop:
 
 
 def _require_own(kept: Path, folder: Path, files: Iterable[Path]) -> None:
-    """Raise PermissionError if others may change machine code: by its files, their folder or the one around it."""
+    """Raise PermissionError if others may change machine code.
+
+    They may by its files, their folder or the one around it.
+    """
     around = kept.stat()
     if around.st_uid == os.geteuid() and not around.st_mode & (stat.S_IRWXG | stat.S_IRWXO):
         return  # nobody else gets in
@@ -199,7 +209,10 @@ def _require_own(kept: Path, folder: Path, files: Iterable[Path]) -> None:
 
 
 def _form_of(given: Any) -> Any:
-    """Whatever numba derives a type from. Asking numba each time would cost more than many a loop."""
+    """Whatever numba derives a type from.
+
+    Asking numba each time would cost more than many a loop.
+    """
     if isinstance(given, tuple):
         return (type(given), *map(_form_of, given))
     if not hasattr(given, "flags"):

@@ -13,13 +13,15 @@ _OF_NETWORK_DISKS = (
     "ESTALE", "ETIMEDOUT", "ENOTCONN", "EREMOTEIO", "EHOSTDOWN", "ENODEV", "EBUSY", "ECONNRESET",
 )  # fmt: skip
 OF_THE_MACHINE = frozenset({
-    errno.ENOMEM, errno.EMFILE, errno.ENFILE, errno.EIO, errno.ENOSPC, errno.EDQUOT, errno.EINTR, errno.EROFS,
+    errno.ENOMEM, errno.EMFILE, errno.ENFILE, errno.EIO, errno.ENOSPC, errno.EDQUOT, errno.EINTR,
+    errno.EROFS,
     *(getattr(errno, name) for name in _OF_NETWORK_DISKS if hasattr(errno, name)),
 })  # fmt: skip
 """Errors of the machine, not of the path. No system has all of them."""
 
 OF_THE_PATH = frozenset({
-    errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EACCES, errno.EPERM, errno.ENAMETOOLONG, errno.ELOOP, errno.ENXIO,
+    errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EACCES, errno.EPERM, errno.ENAMETOOLONG,
+    errno.ELOOP, errno.ENXIO,
 })  # fmt: skip
 """Errors caused by the given path."""
 
@@ -38,7 +40,7 @@ class RunFailed(Exception):  # noqa: N818 - the name is the sentence
 
 
 def why_refused(error: OSError) -> str:
-    """What the operating system refused, as the end of a sentence."""
+    """The operating system's reason for a refusal, as the end of a sentence."""
     known = error if error.strerror else _refusal_in_words(error, OF_THE_MACHINE)
     return f"the operating system reported: {'unknown error' if known is None else known.strerror}."
 
@@ -79,7 +81,10 @@ def raise_if_the_machine_failed(error: Exception) -> None:
 
 
 def refusal_of(error: Exception) -> OSError | None:
-    """The OSError behind an error if the machine is at fault, else None; Arrow's may lack a number."""
+    """The OSError behind an error if the machine is at fault, else None.
+
+    Arrow's may lack a number.
+    """
     if not isinstance(error, OSError):
         return None
     if error.errno is not None:

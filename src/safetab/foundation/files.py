@@ -86,7 +86,7 @@ def whole_path(path: Path) -> Path:
 
 
 class FileIdentity(NamedTuple):
-    """What identifies a file's bytes without reading them; a changed file has another identity."""
+    """The identity of a file's bytes, without reading them; a changed file has another identity."""
 
     device: int
     inode: int
@@ -108,7 +108,10 @@ def identity_of(path: Path) -> FileIdentity | None:
 
 
 def sha256_of(path: Path) -> str:
-    """The SHA-256 of a file's bytes, as 64 hexadecimal digits. Raises OSError if it can't be read."""
+    """The SHA-256 of a file's bytes, as 64 hexadecimal digits.
+
+    Raises OSError if it can't be read.
+    """
     import hashlib  # noqa: PLC0415 - slow to load, and the help needs none
 
     with path.open("rb") as file:

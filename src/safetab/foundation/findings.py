@@ -1,4 +1,4 @@
-"""What is wrong with the input, all findings in one exception; and which formats can be read."""
+"""Findings about the input, all in one exception; and the numbers of readable formats."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ _T_co = TypeVar("_T_co", covariant=True)
 
 _LONGEST_PLACE, _LONGEST_MESSAGE = 200, 2_000  # characters
 _OF_WHOLE_FILES = (
-    "does not exist", "already exists", "is not a spend log", "describes other records", "has neither", "is a file:",
+    "does not exist", "already exists", "is not a spend log", "describes other records",
+    "has neither", "is a file:",
 )  # fmt: skip
 _TYPED, _PROTECTION = {"the command", "the question"}, "protection "
 _MOST_ALIKE = 3  # warnings, or files, that say the same, each on lines of their own
@@ -29,7 +30,9 @@ class Severity(Enum):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Finding:
-    """One problem: file, place, what is wrong, what to do; only the confidential log shows `rows`.
+    """One problem: file, place, what is wrong, what to do.
+
+    Only the confidential log shows `rows`.
 
     If records are at fault, `rule` is what each must obey, and `count` how many rows are concerned.
     """
@@ -170,7 +173,10 @@ class Checked(Generic[_T_co]):
 
 
 def described(findings: Iterable[Finding]) -> str:
-    """The findings as lines, by file, errors and warnings apart. Many files with the same findings share a block."""
+    """The findings as lines, by file, errors and warnings apart.
+
+    Many files with the same findings share a block.
+    """
     groups: dict[tuple[str, Severity], list[Finding]] = {}
     for finding in findings:
         groups.setdefault((finding.file, finding.severity), []).append(finding)
@@ -186,7 +192,10 @@ def described(findings: Iterable[Finding]) -> str:
         is_folded = len(files) > _MOST_ALIKE
         if is_folded and file != files[0]:
             continue
-        noun = f"{'problem' if severity is Severity.ERROR else 'warning'}{'s' if len(group) > 1 else ''}"
+        noun = (
+            f"{'problem' if severity is Severity.ERROR else 'warning'}"
+            f"{'s' if len(group) > 1 else ''}"
+        )
         many = f"{shortened(files, _MOST_ALIKE)} have {len(group)} {noun} each:"
         lines.append(many if is_folded else f"{file} has {len(group)} {noun}:")
         folded = group if severity is Severity.ERROR else _folded(group)
@@ -197,7 +206,10 @@ def described(findings: Iterable[Finding]) -> str:
 
 
 def _whole_sentence(finding: Finding) -> str | None:
-    """One sentence about a file that is missing, exists already, or is of another kind; None if there is more."""
+    """One sentence about a file that is missing, exists already, or is of another kind.
+
+    None if there is more to say.
+    """
     message = str(finding).replace("\n", "\\n")
     if not finding.is_error or finding.where:
         return None
@@ -208,7 +220,10 @@ def _whole_sentence(finding: Finding) -> str | None:
 
 
 def _folded(warnings: list[Finding]) -> list[Finding]:
-    """The warnings, with those that say the same of many places as one, where the first of them is."""
+    """The warnings, with those that say the same of many places as one.
+
+    It stands where the first of them is.
+    """
     places: dict[str, list[str]] = {}
     for warning in warnings:
         places.setdefault(warning.message, []).append(warning.where)
@@ -232,7 +247,10 @@ def _cut(text: str, longest: int) -> str:
 def shortened(
     items: Iterable[object], shown: int = 5, between: str = ", ", unnamed: int = 0
 ) -> str:
-    """A list for a sentence: the first few items, then how many more there are, with those unnamed."""
+    """A list for a sentence: the first few items, then the number of the others.
+
+    That number includes the unnamed ones.
+    """
     texts = [str(item) for item in items]
     more = len(texts) + unnamed - shown
     return between.join(texts[:shown]) + (f" and {more} more" if more > 0 else "")
@@ -242,15 +260,25 @@ VERSION = "1.0.0"
 
 
 FORMAT = "format"
-"""The key under which a file states its format. Files from before there were numbers state none: format 0."""
+"""The key under which a file states its format.
+
+Files from before there were numbers state none: format 0.
+"""
 OUTPUT_FORMAT = 2
-"""Format of an output: manifest.json, the measurements, and the release with its datapackage.json and privacy.json."""
+"""The format of an output.
+
+An output is manifest.json, the measurements, and the release with its datapackage.json and
+privacy.json.
+"""
 SPEND_LOG_FORMAT = 3
 """The format of a new spend log. Lines that are added to an earlier one keep its format."""
 
 
 def format_of(stated: object) -> int:
-    """The format that a file states, or 0 if it states none. Raises ValueError if it is not a number."""
+    """The format that a file states, or 0 if it states none.
+
+    Raises ValueError if it is not a number.
+    """
     if not isinstance(stated, int) or isinstance(stated, bool) or stated < 0:
         raise ValueError("the format must be a whole number, 0 or above")
     return stated

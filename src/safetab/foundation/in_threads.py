@@ -20,7 +20,8 @@ _SECONDS = 1.0
 class Workers(ThreadPoolExecutor):
     """Threads whose results are never waited for in vain.
 
-    A thread that runs out of memory at the wrong moment dies without a word to those who wait for it.
+    A thread that runs out of memory at the wrong moment dies without a word to those who wait for
+    it.
     """
 
     def __init__(self, threads: int) -> None:
@@ -28,14 +29,14 @@ class Workers(ThreadPoolExecutor):
         super().__init__(threads, initializer=_add_own_thread, initargs=(self._begun,))
 
     def result_of(self, future: Future[_Result]) -> _Result:
-        """What a piece returns or raises. Raises MemoryError if a thread died."""
+        """The result of a piece, or its exception. Raises MemoryError if a thread died."""
         while not future.done() and not wait([future], _SECONDS).done:
             if not all(thread.is_alive() for thread in self._begun):
                 raise MemoryError
         return future.result()
 
     def results_of(self, pieces: Iterable[Callable[[], _Result]]) -> Iterator[_Result]:
-        """What the pieces return or raise, in order; all begin at once."""
+        """The results of the pieces, or their exceptions, in order; all begin at once."""
         begun = [self.submit(piece) for piece in pieces]
         return map(self.result_of, begun)
 
@@ -45,7 +46,7 @@ def _add_own_thread(begun: list[Thread]) -> None:
 
 
 def results_in_threads(work: Iterable[Callable[[], _Result]], threads: int) -> Generator[_Result]:
-    """What each piece returns or raises, in order. Few pieces are in memory at a time.
+    """The result of each piece, in order, or its exception. Few are in memory at a time.
 
     When the generator is closed, or a piece raises, it waits for pieces that have begun and starts
     no other. With one thread, the caller does each piece when its result is asked for.

@@ -16,10 +16,11 @@ _SOON = 0.01  # seconds
 
 
 class _StopSignals:
-    """SIGTERM and SIGHUP stop a command like Ctrl-C. The first signal decides; later ones change nothing.
+    """SIGTERM and SIGHUP stop a command like Ctrl-C.
 
-    Python drops what a handler raises inside a callback, such as that of a weak reference. So the
-    first signal is also kept, to be looked at before a run is charged and before it is published.
+    The first signal decides; later ones change nothing. Python drops what a handler raises inside a
+    callback, such as that of a weak reference. So the first signal is also kept, to be looked at
+    before a run is charged and before it is published.
     """
 
     def __init__(self) -> None:
@@ -112,10 +113,10 @@ _open = _Open()
 
 @contextmanager
 def until_published(*, is_last_word: bool = False) -> Iterator[Publication]:
-    """Handle interrupts until `publishing` is done inside, then make them wait for the outermost end.
+    """Handle interrupts until `publishing` is done inside.
 
-    They are handled there, unless this is the program's last act (`is_last_word`): then they wait
-    for ever, because the work is done.
+    Then make them wait for the outermost end. They are handled there, unless this is the program's
+    last act (`is_last_word`): then they wait for ever, because the work is done.
     """
     if _open.blocks and (outer := _open.blocks[-1]) is not None:
         yield outer

@@ -55,7 +55,9 @@ def locked_folder(parent: Path, prefix: str) -> Iterator[Path]:
 
 @contextmanager
 def scratch_folder(prefix: str) -> Iterator[Path]:
-    """A temporary folder in which a check writes files again. Nothing in it counts as published.
+    """A temporary folder in which a check writes files again.
+
+    Nothing in it counts as published.
 
     Raises RunFailed if there can be none: what is checked is not at fault.
     """
@@ -68,7 +70,8 @@ def scratch_folder(prefix: str) -> Iterator[Path]:
 def locked_file(path: Path) -> AbstractContextManager[object] | None:
     """A lock on a name, which its end gives back; None if another process has it.
 
-    A file that a killed process left is taken over. Where the system has no such locks (Windows), nothing is held.
+    A file that a killed process left is taken over. Where the system has no such locks (Windows),
+    nothing is held.
     """
     while HAS_LOCKS:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
@@ -93,7 +96,10 @@ def locked_file(path: Path) -> AbstractContextManager[object] | None:
 
 
 def why_no_folder(parent: Path, prefix: str) -> str | None:
-    """Why `locked_folder` can't work there, or None. It tries, since permissions don't say everything."""
+    """Why `locked_folder` can't work there, or None.
+
+    It tries, since permissions don't say everything.
+    """
     with interrupts_held():
         try:
             folder = tempfile.mkdtemp(prefix=prefix, dir=parent)
@@ -109,7 +115,9 @@ def why_no_folder(parent: Path, prefix: str) -> str | None:
 def clear_abandoned(
     parent: Path, prefix: str, before: Callable[[Path], None] = lambda _: None
 ) -> None:
-    """Remove empty folders with this prefix and those whose lock is free: killed runs left them.
+    """Remove empty folders with this prefix, and those whose lock is free.
+
+    Killed runs left them.
 
     `before` may save something from such a folder. Others stay: links, folders of other users, and
     folders without a lock. Where the system has no such locks (Windows), all stay, because

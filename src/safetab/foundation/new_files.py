@@ -70,7 +70,10 @@ def refusals_as_warnings(published: Path) -> Iterator[None]:
         if (
             error.errno in OF_THE_MACHINE
         ):  # other errors come from file systems that can't sync a directory
-            words = "%s was written, but a power failure could still lose it, because its folder can't be synced (%s)."
+            words = (
+                "%s was written, but a power failure could still lose it,"
+                " because its folder can't be synced (%s)."
+            )
             logging.getLogger("safetab").warning(words, published, error.strerror)
 
 
@@ -87,7 +90,7 @@ def sync_directory(folder: Path) -> None:
 
 Write = Callable[[Path], object]
 SIGNATURE_FILES = ("SIGNATURE.json", "SIGNATURE.sig")
-"""What a signature says, and its bytes: all that may be added to an output."""
+"""The files of a signature: its statement and its bytes. Nothing else may be added to an output."""
 
 
 def write_new_file(file: Path, write: Write, *, overwrite: bool | None = None) -> None:
@@ -100,7 +103,10 @@ def write_new_file(file: Path, write: Write, *, overwrite: bool | None = None) -
 
 
 def write_new_files(writers: Mapping[Path, Write], *, overwrite: bool | None = None) -> None:
-    """Write several files so that all appear or none; only SIGKILL between renames can separate them."""
+    """Write several files so that all appear or none.
+
+    Only SIGKILL between renames can separate them.
+    """
     require_none(
         finding for file in writers for finding in new_file_findings(file, overwrite=overwrite)
     )
@@ -155,10 +161,14 @@ def new_file_findings(file: Path, *, overwrite: bool | None = None) -> tuple[Fin
 
 
 def _why_not_new(file: Path, *, overwrite: bool | None) -> str | None:
+    """The fault of a path for a new file, as words after its name, or None."""
     if file.is_dir():
         return "is a directory. Give the name of a file."
     if not overwrite and (file.exists() or file.is_symlink()):
-        return f"already exists. Choose another name{'' if overwrite is None else ', or add --overwrite'}."
+        return (
+            "already exists. Choose another name"
+            f"{'' if overwrite is None else ', or add --overwrite'}."
+        )
     if file.exists() and not file.is_file():
         return "is not a regular file, so it is not replaced. Choose another name."
     try:

@@ -2,7 +2,8 @@
 
 pyarrow raises a Python error for whatever Arrow's readers refuse. But if Arrow refuses what
 `metadata.row_group(...).column(...)` or `.statistics` ask for, the process ends, and a `read_table`
-with filters hangs. So only this module asks for these facts, after a reader has accepted the column.
+with filters hangs. So only this module asks for these facts, after a reader has accepted the
+column.
 """
 
 from __future__ import annotations
@@ -44,7 +45,10 @@ def rows_of_group(metadata: pq.FileMetaData, row_group: int) -> int:
 
 
 def chunk_facts(file: pq.ParquetFile, row_group: int, column: str) -> pq.ColumnChunkMetaData:
-    """The footer's facts about a column of a row group. Raises ArrowException or OSError if damaged."""
+    """The footer's facts about a column of a row group.
+
+    Raises ArrowException or OSError if damaged.
+    """
     for _ in file.iter_batches(1, [row_group], [column], use_threads=False):
         break  # a reader has looked at the same facts
     schema, columns = file.metadata.schema, range(file.metadata.num_columns)
@@ -53,7 +57,10 @@ def chunk_facts(file: pq.ParquetFile, row_group: int, column: str) -> pq.ColumnC
 
 
 def text_range(file: pq.ParquetFile, row_group: int, column: str) -> tuple[str, str] | None:
-    """The least and greatest text of a row group's column, or None. Raises ArrowInvalid if damaged."""
+    """The least and greatest text of a row group's column, or None.
+
+    Raises ArrowInvalid if damaged.
+    """
     chunk = chunk_facts(file, row_group, column)
     if (
         chunk.physical_type != "BYTE_ARRAY"

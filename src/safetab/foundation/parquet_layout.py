@@ -1,7 +1,8 @@
-"""Whether all bytes of a Parquet file are read: pages and footer fill it, and the footer has no texts of its own.
+"""The check that all bytes of a Parquet file are read.
 
-Readers go from the footer to the pages that it names, so nobody sees bytes between them. The footer and the head
-of each page are Thrift structures in the compact form, here by the numbers of their fields.
+Pages and footer must fill the file, and the footer must have no texts of its own. Readers go from
+the footer to the pages that it names, so nobody sees bytes between them. The footer and the head of
+each page are Thrift structures in the compact form, here by the numbers of their fields.
 """
 
 from __future__ import annotations
@@ -39,7 +40,10 @@ def all_bytes_are_read(path: Path) -> bool:
 
 
 def _is_filled(file: BinaryIO) -> bool:
-    """Whether the pages of all columns, one after another, reach to the footer, and the footer to its end."""
+    """Whether the pages of all columns, one after another, reach to the footer.
+
+    The footer must reach to its end.
+    """
     end_of_footer = file.seek(0, 2) - _END
     file.seek(end_of_footer)
     length = int.from_bytes(file.read(4), "little")
@@ -59,7 +63,10 @@ def _is_filled(file: BinaryIO) -> bool:
 
 
 def _pages_fill(file: BinaryIO, facts: _Fields, start: int) -> bool:
-    """Whether a column's chunk begins at `start` and is pages to its end, each with values that are read."""
+    """Whether a column's chunk begins at `start` and is pages to its end.
+
+    Each page must have values that are read.
+    """
     end = start + facts[7]
     pages = list(_pages(file, start, end))
     dictionaries = [at for at, kind, _, _ in pages if kind == _DICTIONARY_PAGE]
@@ -76,7 +83,7 @@ def _pages_fill(file: BinaryIO, facts: _Fields, start: int) -> bool:
 
 
 def _pages(file: BinaryIO, at: int, end: int) -> Iterator[tuple[int, int, int, int]]:
-    """Where each page begins, its kind, its number of values, and where it ends."""
+    """The start, kind, number of values and end of each page."""
     while at < end:
         file.seek(at)
         thrift = _Thrift(file.read(_LONGEST_HEAD))
@@ -108,6 +115,7 @@ class _Thrift:
         return fields
 
     def _value(self, kind: int) -> Any:
+        """A value of one type of the compact form; lists and structures are read whole."""
         if kind == _BYTE:
             return self._byte()
         if kind in _INTEGERS:

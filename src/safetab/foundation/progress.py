@@ -1,4 +1,4 @@
-"""What only the curator sees: the progress of long work, and the confidential log.
+"""The curator's own view: the progress of long work, and the confidential log.
 
 The log has row counts, progress and reasons. Only its owner can read it; no output holds it.
 """
@@ -16,7 +16,7 @@ from typing import Protocol, Self
 
 
 class Progress(Protocol):
-    """Where the steps of a run are shown."""
+    """A display of the steps of a run."""
 
     def step(self, name: str, parts: int) -> None:
         """End the step before, and begin one with this many parts: levels, files or records."""
@@ -28,7 +28,10 @@ class Progress(Protocol):
         """Show useful information. It holds nothing from a record."""
 
     def tell(self, text: str) -> None:
-        """Show something the curator should know before the run continues; nothing from a record."""
+        """Show something the curator should know before the run continues.
+
+        It holds nothing from a record.
+        """
 
 
 class NoProgress:
@@ -48,7 +51,10 @@ class NoProgress:
 
 
 class ConfidentialLog:
-    """Appends lines with the time to a file of mode 0600. Raises OSError for a link or another kind."""
+    """Appends lines with the time to a file of mode 0600.
+
+    Raises OSError for a link or another kind.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -69,7 +75,10 @@ class ConfidentialLog:
 
 
 def _opened(path: Path) -> int:
-    """Open the log without waiting for the reader of a pipe, as opening one would without O_NONBLOCK."""
+    """Open the log without waiting for the reader of a pipe.
+
+    Without O_NONBLOCK, opening a pipe would wait.
+    """
     flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     opened = os.open(path, flags, 0o600)
     try:

@@ -1,4 +1,7 @@
-"""Results as people see them: a line at the prompt, a table in print and in a notebook, and one for Arrow."""
+"""Results as people see them.
+
+A line at the prompt, a table in print and in a notebook, and one for Arrow.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ _LEFT, _RIGHT = "text-align:left", "text-align:right;white-space:nowrap"
 
 @dataclass(frozen=True, slots=True)
 class HtmlTable:
-    """What a notebook shows: rows of texts, a name and then numbers, and sentences below."""
+    """The table of a notebook: rows of texts, a name and then numbers, and sentences below."""
 
     title: str
     head: Sequence[str]
@@ -51,7 +54,7 @@ class HtmlTable:
 
 
 MOST_SHOWN = 20
-"""How many items of a list are shown."""
+"""The number of items of a list that are shown."""
 
 
 def more_than_shown(count: int) -> list[str]:
@@ -70,11 +73,14 @@ def listed(
 
 
 class Result:
-    """A result: a line at the prompt, a table in print and in a notebook, and one for Arrow, pandas and Polars."""
+    """A result, which people see in several forms.
+
+    A line at the prompt, a table in print and in a notebook, and one for Arrow, pandas and Polars.
+    """
 
     @property
     def _title(self) -> str:
-        """What it is, in a line."""
+        """A description of it, in a line."""
         raise NotImplementedError
 
     def to_arrow(self) -> pa.Table:
@@ -95,7 +101,7 @@ class Result:
         return self.to_arrow().__arrow_c_stream__(requested_schema)
 
     def html_table(self) -> HtmlTable:
-        """What a notebook shows."""
+        """The table that a notebook shows."""
         table = self.to_arrow()
         rows = [
             [_shown(value) for value in row.values()]
@@ -144,13 +150,13 @@ class Tabular(Result):
         return pa.Table.from_pylist(self.rows(), schema=self.schema)
 
     def html_table(self) -> HtmlTable:
-        """What a notebook shows."""
+        """The table that a notebook shows."""
         first, *rest = str(self).splitlines()
         return HtmlTable(first, (), (), [line.strip() for line in rest])
 
 
 class WrittenFiles(Result):
-    """What was written: the number of rows of each file, and whether it may be released."""
+    """The written files: the number of rows of each, and whether they may be released."""
 
     rows: Mapping[str, int]
     status: Any  # an OutputStatus
@@ -165,7 +171,10 @@ class WrittenFiles(Result):
 
     def __repr__(self) -> str:
         of = type(self).__name__.removesuffix("Summary").lower()
-        return f"<{of}: {sum(self.rows.values()):,} rows in {len(self.rows):,} files, {self.status.value}>"
+        return (
+            f"<{of}: {sum(self.rows.values()):,} rows in {len(self.rows):,} files,"
+            f" {self.status.value}>"
+        )
 
 
 class Findings(Result, tuple[Finding, ...]):

@@ -4,8 +4,9 @@ Under a limit on the address space NumPy and Arrow may crash or hang if they nee
 set to reserve little, before they are loaded; if even that is too much, nothing is loaded. The
 numbers are measured: docs/testing-faults.md#memory.
 
-Ctrl-C gives one word, exit code 130, and no traceback. `safetab/__init__.py` imports this module first,
-so it imports little itself. A program that imports safetab as a library keeps Python's own behaviour.
+Ctrl-C gives one word, exit code 130, and no traceback. `safetab/__init__.py` imports this module
+first, so it imports little itself. A program that imports safetab as a library keeps Python's own
+behaviour.
 """
 
 from __future__ import annotations
@@ -29,8 +30,8 @@ _LEAST_FOR_RECORDS = (900 << 20, 300 << 20)
 """Address space and memory in bytes, for commands that read no records and for those that do."""
 
 _READ_RECORDS = {  # commands
-    "run", "validate", "accuracy", "compare", "audit", "cef", "convert", "blocks-with-units", "demo", "synthesize",
-    "selftest",
+    "run", "validate", "accuracy", "compare", "audit", "cef", "convert", "blocks-with-units",
+    "demo", "synthesize", "selftest",
 }  # fmt: skip
 _ARENA_MAX = -8  # M_ARENA_MAX of the C library's mallopt
 
@@ -44,7 +45,10 @@ def address_space_limit() -> int | None:
 
 
 def why_too_little(command: str, space: int | None, memory: int | None) -> str | None:
-    """Why a command may be unable to start under these limits (None: no limit), or None if it can."""
+    """The reason why a command may be unable to start under these limits, or None if it can.
+
+    None as a limit: there is no limit.
+    """
     leasts = _LEAST_FOR_RECORDS if command in _READ_RECORDS else _LEAST
     resources = (
         "address space (`ulimit -v`)",
@@ -53,8 +57,9 @@ def why_too_little(command: str, space: int | None, memory: int | None) -> str |
     for limit, least, of_what in zip((space, memory), leasts, resources, strict=True):
         if limit is not None and limit < least:
             return (
-                f"this process is limited to {limit >> 20} MB of {of_what}, and safetab {command} needs"
-                f" {least >> 20} MB or more of it. Nothing was written. Raise the limit."
+                f"this process is limited to {limit >> 20} MB of {of_what},"
+                f" and safetab {command} needs {least >> 20} MB or more of it. Nothing was written."
+                " Raise the limit."
             )
     return None
 
@@ -70,7 +75,10 @@ def reserve_little() -> None:
 
 
 def control_group_limit(root: str = "/sys/fs/cgroup", own: str = "/proc/self/cgroup") -> int | None:
-    """The least memory limit, in bytes, of this process's control group and those above it, or None."""
+    """The least memory limit, in bytes, of this process's control group, or None.
+
+    The groups above it count, too.
+    """
     try:
         with open(own, encoding="utf-8") as file:  # noqa: PTH123 - nothing else is loaded yet
             groups = [line.rstrip("\n").split(":", 2) for line in file]
@@ -90,7 +98,11 @@ def _limits_above(folder: str, path: str, name: str) -> Iterator[int]:
     parts = [part for part in path.split("/") if part not in {"", ".."}]
     for count in range(len(parts) + 1):
         try:
-            with open("/".join((folder, *parts[:count], name)), encoding="utf-8") as file:  # noqa: PTH123
+            with (
+                open(  # noqa: PTH123
+                    "/".join((folder, *parts[:count], name)), encoding="utf-8"
+                ) as file
+            ):
                 yield int(file.read())
         except (OSError, ValueError):  # no such group here, or "max"
             continue
@@ -108,8 +120,14 @@ def end_interrupted() -> NoReturn:
 
 
 def is_the_command(program: str) -> bool:
-    """Whether `sys.argv[0]` is that of the command, or "-m", as while `python -m safetab` is found."""
-    return program == "-m" or os.path.basename(program) in {"safetab", "safetab.exe"}  # noqa: PTH119 - no pathlib yet
+    """Whether `sys.argv[0]` is that of the command, or "-m".
+
+    It is "-m" while `python -m safetab` is found.
+    """
+    # pathlib is not loaded yet.
+    return program == "-m" or (
+        os.path.basename(program) in {"safetab", "safetab.exe"}  # noqa: PTH119
+    )
 
 
 def _end_quietly(

@@ -1,4 +1,7 @@
-"""The room of templates, where everything is that pages and READMEs are made of: read here and nowhere else."""
+"""The room of templates: everything that pages and READMEs are made of.
+
+They are read here and nowhere else.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,10 @@ def template_texts(name: str) -> Mapping[str, Any]:
 
 
 def page_script(page: str, folders: Iterable[str]) -> str:
-    """The scripts of a page as one closed scope: the common elements, each noise, then each folder's by name."""
+    """The scripts of a page as one closed scope.
+
+    First come the common elements, then each noise, then each folder's scripts by name.
+    """
     scripts = [template("shared/elements.js")]
     for folder in ("shared/noise", *(f"{page}/{folder}" for folder in folders)):
         names = sorted(script.name for script in (_ROOM / folder).iterdir())

@@ -1,4 +1,7 @@
-"""Files become values: public lists and areas, configurations, records, and from public files the plan."""
+"""Files become values: public lists and areas, configurations and records.
+
+From public files the plan is made.
+"""
 
 HANDED_OUT = {
     "area_files": (

@@ -25,7 +25,8 @@ SMALLEST_AREA_COLUMN = "TABBLK"
 def read_areas_at(path: Path, parts: Iterable[str] | None = None) -> Checked[Areas]:
     """The areas of one file, or of a folder of files, with any name.
 
-    An .ini file stands for the files of areas that it names: those of these parts of the territory, or all.
+    An .ini file stands for the files of areas that it names: those of these parts of the territory,
+    or all.
     """
     if path.suffix != _INI:
         return grfc.read_geography_at(path)

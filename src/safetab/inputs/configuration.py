@@ -60,9 +60,10 @@ def config_of_text(text: str) -> Checked[RunConfig]:
 
 
 def require_parameters(parameters: Path, data: Path | None = None, command: str = "") -> None:
-    """Raise InvalidInput if PARAMETERS is no folder of a census, and say what it is instead: DATA, if it is swapped.
+    """Raise InvalidInput if PARAMETERS is no folder of a census, and say what it is instead.
 
-    The message about swapped folders ends with the command in the right order, if it is given.
+    It is DATA if the two are swapped. The message about swapped folders ends with the command in
+    the right order, if it is given.
     """
     found = None if data is None or _configuration_in(parameters) else _configuration_in(data)
     if found is not None and os.path.exists(parameters):  # noqa: PTH110 - never raises
@@ -75,14 +76,15 @@ def require_parameters(parameters: Path, data: Path | None = None, command: str 
 
 
 def parameters_findings(folder: Path) -> tuple[Finding, ...]:
-    """What is wrong with PARAMETERS: it isn't a folder, or it has neither a configuration nor lists."""
+    """Findings about PARAMETERS: it isn't a folder, or it has neither a configuration nor lists."""
     findings = FindingsOf(str(folder))
     if not is_utf8_path(whole_path(folder)):
         findings.error("", NOT_UTF_8_PATH)
     if findings.has_errors or _configuration_in(folder) is not None:
         return findings.findings
     try:
-        names = {name.lower(): name for name in sorted(os.listdir(folder))}  # noqa: PTH208 - names alone
+        # Only names are needed.
+        names = {name.lower(): name for name in sorted(os.listdir(folder))}  # noqa: PTH208
     except FileNotFoundError:
         findings.error("", "does not exist.")
         return findings.findings
@@ -110,7 +112,8 @@ def parameters_findings(folder: Path) -> tuple[Finding, ...]:
 def _configuration_in(folder: Path) -> str | None:
     """The name of the file that makes a folder a parameters directory, if it holds one."""
     files = (SPECIFICATION_FILE, CONFIG_FILE)
-    return next((name for name in files if os.path.isfile(folder / name)), None)  # noqa: PTH113 - never raises
+    # os.path.isfile never raises.
+    return next((name for name in files if os.path.isfile(folder / name)), None)  # noqa: PTH113
 
 
 def records_of_another_product(
@@ -145,7 +148,10 @@ def _product_of_records(data: Path | None) -> Product:
 
 
 def product_asked_for(parameters: Path, data: Path | None = None) -> Product:
-    """The product of a configuration, whatever else is wrong with it; if no key names one, that of the records."""
+    """The product of a configuration, whatever else is wrong with it.
+
+    If no key names a product, it is that of the records.
+    """
     if is_specification(parameters):
         config = read_config(parameters).value
         return PRODUCTS[0] if config is None else config.product
@@ -164,7 +170,10 @@ def reader_asked_for(parameters: Path, data: Path) -> ReaderKind:
 
 
 def joint_loss(config: RunConfig, other_parameters: Path) -> Checked[JointLoss]:
-    """The joint loss with another directory's configuration, or findings if the two don't add up."""
+    """The joint loss with another directory's configuration.
+
+    It comes with findings instead if the two don't add up.
+    """
     read = read_config(other_parameters)
     if read.value is None:
         return Checked(None, read.findings)
@@ -173,7 +182,10 @@ def joint_loss(config: RunConfig, other_parameters: Path) -> Checked[JointLoss]:
     )
     problem = None
     if config.product is read.value.product:
-        problem = f"is for {config.product.name} too. Two runs of one product are added up by --spend-log."
+        problem = (
+            f"is for {config.product.name} too. Two runs of one product are added up by"
+            " --spend-log."
+        )
     elif config.privacy_definition is not read.value.privacy_definition:
         problem = "has another privacy_defn. Losses of two definitions don't add up to one."
     if problem is not None:

@@ -19,7 +19,10 @@ _ON_THIS_MACHINE = re.compile("file:(?://)?(/[^/].*)")  # as Spark spells it, an
 
 @dataclass(frozen=True, slots=True)
 class RecordLocation:
-    """Where Spark finds records: parts of one form, or a table of the catalog, which has no form."""
+    """The place where Spark finds records.
+
+    It is parts of one form, or a table of the catalog, which has no form.
+    """
 
     label: str
     form: TableForm | None

@@ -25,11 +25,11 @@ _EVERY_CODE = frozenset(str(code) for code in range(1000, 10_000))
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KnownLists:
-    """What records are judged by.
+    """The lists by which records are judged.
 
-    The valid codes, the parts of the passes that run, their smallest areas, rising, and all
-    parts that there are. If a list can't be read, every code that it could hold is accepted and no part runs;
-    then only the form of codes, the form of areas and the part are judged.
+    The valid codes, the parts of the passes that run, their smallest areas, rising, and all parts
+    that there are. If a list can't be read, every code that it could hold is accepted and no part
+    runs; then only the form of codes, the form of areas and the part are judged.
     """
 
     record: RecordLayout

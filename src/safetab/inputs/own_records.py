@@ -29,7 +29,7 @@ def find_own_records(data: Path, parts: Iterable[str]) -> Checked[OwnRecords]:
 
 
 def paths_read(data: Path) -> tuple[Path, ...]:
-    """What a run must not write into or over.
+    """The paths that a run must not write into or over.
 
     This is the data directory, or the .ini file and every folder that it names.
     """
@@ -38,9 +38,13 @@ def paths_read(data: Path) -> tuple[Path, ...]:
 
 
 def leads_marker_nowhere(data: Path) -> bool:
-    """Whether the marker of synthetic people is a link to nothing, so that nobody can say what it means."""
+    """Whether the marker of synthetic people is a link to nothing.
+
+    Then nobody can say what it means.
+    """
     marker = (data.parent if is_file(data) else data) / SYNTHETIC_MARKER
-    return os.path.islink(marker) and not os.path.exists(marker)  # noqa: PTH110, PTH114 - these never raise
+    # os.path's functions never raise here.
+    return os.path.islink(marker) and not os.path.exists(marker)  # noqa: PTH110, PTH114
 
 
 def is_synthetic(data: Path) -> bool:

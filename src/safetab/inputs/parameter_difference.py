@@ -1,6 +1,7 @@
-"""What changes from one parameters folder to another: choices, losses, levels, areas, groups, codes and other keys.
+"""The changes from one parameters folder to another.
 
-Both folders become facts of the same form, whatever their dialect; what they don't share is the difference. No record
+They are about choices, losses, levels, areas, groups, codes and other keys. Both folders become
+facts of the same form, whatever their dialect; what they don't share is the difference. No record
 is read. Areas that lie in DATA are compared only if DATA is given.
 """
 
@@ -35,13 +36,13 @@ _Facts = dict[str, dict[str, str]]
 """Texts by name, of each thing: a level, a group."""
 _KINDS = ("choice", "loss", "level", "area", "group", "code", "key")
 _NOUNS = {"level": "level", "area": "area level", "group": "group", "code": "code"}
-"""What is counted in sentences, by kind."""
+"""The nouns of the things that sentences count, by kind."""
 _COLUMNS = ("kind", "where", "what", "before", "after")
 _BEFORE, _AFTER = 3, 4
 _HIDDEN = frozenset(
     ("pass", "geography_level", "iteration_level", "family", "stages", "if_all_groups_are_empty")
 )
-"""What a plan says of a level that follows from the rest."""
+"""The keys of a level in a plan that follow from the rest."""
 _NAMED = 5  # things are named where more are alike
 _SHOWN = 20  # different changes of one kind are shown
 _NO_LIST = "no list"
@@ -62,9 +63,10 @@ class Difference(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ParameterDifference(Result):
-    """All differences from one parameters folder to another: printed as sentences, or as a table.
+    """All differences from one parameters folder to another, as sentences or as a table.
 
-    `names` has the names of groups and codes. `has_areas` is False if areas lie in DATA, which was not given.
+    `names` has the names of groups and codes. `has_areas` is False if areas lie in DATA, which was
+    not given.
     """
 
     folders: tuple[str, str]
@@ -113,7 +115,7 @@ class ParameterDifference(Result):
 def _paragraph(
     kind: str, rows: tuple[Difference, ...], names: Mapping[tuple[str, str], str]
 ) -> Iterator[str]:
-    """What differs in things of one kind: those that are alike in one sentence."""
+    """The differences in things of one kind: those that are alike in one sentence."""
     if kind not in _NOUNS:
         places = (
             ", ".join(filter(None, (names.get((kind, row.where), row.where), row.what)))
@@ -144,7 +146,9 @@ def _paragraph(
             f"{_NOUNS[kind]}{'s' if len(things) > 1 else ''}",
             "; " if kind == "level" else ", ",
         )
-        yield f"  {len(things):,} {noun}{listed} {verb}{ending}: {shortened(things, _NAMED, between)}"
+        yield (
+            f"  {len(things):,} {noun}{listed} {verb}{ending}: {shortened(things, _NAMED, between)}"
+        )
         yield from changes
     if len(alike) > _SHOWN:
         yield f"  and {len(alike) - _SHOWN:,} more changes of {_NOUNS[kind]}s"
@@ -153,13 +157,15 @@ def _paragraph(
 
 def _renamed(noun: str, rows: Sequence[Difference]) -> Iterator[str]:
     if rows:
-        yield f"  {len(rows):,} {noun}{' changes its' if len(rows) == 1 else 's change their'} name:"
+        yield (
+            f"  {len(rows):,} {noun}{' changes its' if len(rows) == 1 else 's change their'} name:"
+        )
     yield from (f"    {row.where}: {_change(row)}" for row in rows[:_SHOWN])
     yield from [f"    and {len(rows) - _SHOWN:,} more: see --json"] if len(rows) > _SHOWN else []
 
 
 def _change(row: Difference) -> str:
-    """What became of a text, or of the items of a list."""
+    """The change of a text, or of the items of a list."""
     before, after = (
         None if text is None else textwrap.shorten(text, _LONGEST) for text in row[_BEFORE:]
     )
@@ -182,7 +188,7 @@ def _change(row: Difference) -> str:
 
 
 class _Parameters(NamedTuple):
-    """What a folder says. If the areas are unknown, they are None and the plan has none."""
+    """The content of a folder. If the areas are unknown, they are None and the plan has none."""
 
     config: RunConfig
     lists: PublicLists
@@ -192,7 +198,10 @@ class _Parameters(NamedTuple):
 
 
 def difference(before: Path, after: Path, data: Path | None = None) -> ParameterDifference:
-    """What changes from one folder to the other. Raises InvalidInput with every error of both folders."""
+    """The changes from one folder to the other.
+
+    Raises InvalidInput with every error of both folders.
+    """
     read = [_parameters(folder, data) for folder in (before, after)]
     errors = dict.fromkeys(error for one in read for error in one.errors)
     one, other = (each.value for each in read)
@@ -242,7 +251,7 @@ def _differences(kind: str, mine: _Facts, others: _Facts) -> Iterator[Difference
 
 
 def _parameters(folder: Path, data: Path | None) -> Checked[_Parameters]:
-    """What a folder says, or every finding, which names the folder."""
+    """The content of a folder, or every finding, which names the folder."""
     refused = parameters_findings(folder)
     if refused:
         return Checked(None, refused)

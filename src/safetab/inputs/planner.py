@@ -105,7 +105,8 @@ def _judge_unmeasured_passes(
 ) -> None:
     """Report passes of which no group is measured: their budget would be spent on nothing.
 
-    It is an error if no total is of the pass, and a warning if its totals are all of ignored groups.
+    It is an error if no total is of the pass, and a warning if its totals are all of ignored
+    groups.
     """
     for which in files.config.passes:
         of_pass = [plan for plan in levels if plan.level.geography.tabulation_pass == which]
@@ -138,10 +139,14 @@ def _check_level(plan: LevelPlan, findings: FindingsOf) -> None:
         if complaint is not None:
             findings.error(
                 key,
-                f"the noise of {_STAGE_NAMES[measured.stage]} is out of range: {complaint}. {advice}",
+                f"the noise of {_STAGE_NAMES[measured.stage]} is out of range: {complaint}."
+                f" {advice}",
             )
     if not plan.design.stages:
-        message = "no code leads to an iteration of this level, so nothing will be measured for this budget."
+        message = (
+            "no code leads to an iteration of this level, so nothing will be measured for this"
+            " budget."
+        )
         findings.warning(key, message)
     elif not len(plan.universe.entities):
         kind = plan.level.geography.kind.noun

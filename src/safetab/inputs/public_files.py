@@ -1,4 +1,7 @@
-"""Reads the public files of a run in their dialect: configuration, lists, areas and published totals."""
+"""Reads the public files of a run in their dialect.
+
+They are configuration, lists, areas and published totals.
+"""
 
 from __future__ import annotations
 
@@ -67,7 +70,10 @@ def plan_of_files(
 
 
 def _wrong_product(parameters: Path, data: Path) -> tuple[Finding, ...]:
-    """What may be the cause of other findings: DATA has the records of another product than config.json."""
+    """A likely cause of other findings: DATA has another product's records.
+
+    The product meant is that of config.json.
+    """
     if (
         not (parameters / CONFIG_FILE).is_file()
         or reader_asked_for(parameters, data) is ReaderKind.CEF
@@ -82,10 +88,11 @@ def read_public_files(
     geography_folder: Path | None = None,
     totals: GivenTotals | None = None,
 ) -> Checked[PublicFiles]:
-    """Read the configuration, the lists, the geography, and published totals if the product needs them.
+    """Read the configuration, the lists and the geography.
 
-    The geography is that of DATA unless another folder is given; so are the totals. Returns every
-    finding; the value is None if one of them is an error.
+    Published totals are read if the product needs them. The geography is that of DATA unless
+    another folder is given; so are the totals. Returns every finding; the value is None if one of
+    them is an error.
     """
     geography_folder, reader = geography_folder or data, reader_asked_for(parameters, data)
     refused = parameters_findings(parameters)
@@ -149,7 +156,10 @@ def about_path(parameters: Path) -> tuple[Path, ...]:
 def _specified_files(
     compiled: Checked[Compiled], data: Path, totals: GivenTotals | None
 ) -> Checked[PublicFiles]:
-    """The public files of a specification: all of them are in its folder, except published totals in DATA."""
+    """The public files of a specification: all of them are in its folder.
+
+    The exception is published totals in DATA.
+    """
     given = compiled.require()
     assert given.areas is not None
     files = PublicFiles(given.config, given.lists, given.areas_of_pass, given.paths, given.names)
@@ -182,7 +192,10 @@ def _specified_totals(
 def _with_totals(
     files: PublicFiles, findings: tuple[Finding, ...], whole: Areas, chosen: GivenTotals | None
 ) -> Checked[PublicFiles]:
-    """The files with the totals that choose tables, if there are any; no value if a finding is an error."""
+    """The files with the totals that choose tables, if there are any.
+
+    There is no value if a finding is an error.
+    """
     if chosen is not None:
         findings += chosen.totals.findings
         if chosen.totals.value is not None:
@@ -253,7 +266,10 @@ def write_short_form(lists: PublicLists, file: Path, *, overwrite: bool) -> None
 
 @dataclass(frozen=True, slots=True)
 class _GivenGeography:
-    """The areas, the files that list them, and the ids by which records in a dialect's own form name them."""
+    """The areas, the files that list them, and ids of areas.
+
+    By these ids, records in a dialect's own form name the areas.
+    """
 
     geography: Areas
     paths: tuple[Path, ...]
@@ -275,7 +291,8 @@ def read_given_geography(
 
 def _of_cef(data: Path, states: Iterable[str] | None) -> Checked[_GivenGeography]:
     """The geography that a CEF's .ini file names, for these states."""
-    from safetab.inputs.records.cef.geography import read_cef_geography  # noqa: PLC0415 - few runs read a CEF
+    # Few runs read a CEF.
+    from safetab.inputs.records.cef.geography import read_cef_geography  # noqa: PLC0415
 
     reader = read_reader_file(data)
     if reader.value is None:
@@ -292,7 +309,10 @@ def _of_cef(data: Path, states: Iterable[str] | None) -> Checked[_GivenGeography
 
 
 def _folder_beside(data: Path, reader: ReaderKind) -> Path:
-    """The folder of files that accompany the data: DATA itself, or the folder of a CEF's .ini file."""
+    """The folder of files that accompany the data.
+
+    It is DATA itself, or the folder of a CEF's .ini file.
+    """
     return data.parent if reader is ReaderKind.CEF else data
 
 

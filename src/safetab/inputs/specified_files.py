@@ -71,6 +71,7 @@ def compile_folder(parameters: Path) -> Checked[Compiled]:
 
 
 def _compiled(spec: Specification, given: GivenLists, findings: FindingsOf) -> Compiled | None:
+    """The specification and its lists as values that a run uses, or None and a finding."""
     table, codes, groups = given.table, given.codes, given.groups
     assert table is not None
     kinds = frozenset(group.kind for group in groups)
@@ -127,6 +128,9 @@ def warnings_of_places(paths: tuple[Path, ...], data: Path) -> tuple[Finding, ..
     inside = FindingsOf(SPECIFICATION_FILE)
     for path in paths:
         if path.resolve().is_relative_to(data.resolve()):
-            advice = "The guarantee does not hold if it was made from the records. Keep public files apart."
+            advice = (
+                "The guarantee does not hold if it was made from the records."
+                " Keep public files apart."
+            )
             inside.warning(path.name, f"lies inside DATA. {advice}")
     return inside.findings

@@ -1,4 +1,7 @@
-"""What is counted: the census, its areas, groups and tables. Values alone; nothing here opens a record file."""
+"""The objects that are counted: the census, its areas, groups and tables.
+
+They are values alone; nothing here opens a record file.
+"""
 
 HANDED_OUT = {
     "census.area_levels": "AreaKind AreaLevel DigitIds Ids Pass TextIds",

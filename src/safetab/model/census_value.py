@@ -1,4 +1,7 @@
-"""The census that a specification describes, and the configuration of a run, as values. Nothing here reads a file."""
+"""The census that a specification describes, and the configuration of a run, as values.
+
+Nothing here reads a file.
+"""
 
 from __future__ import annotations
 
@@ -58,7 +61,10 @@ _EVERYWHERE = AreaKind(
 
 @dataclass(frozen=True, slots=True)
 class PublicFacts:
-    """What the table of areas says of its levels, by their names, and which kinds of groups there are."""
+    """The facts about levels, by their names, in the table of areas.
+
+    It also says which kinds of groups there are.
+    """
 
     ids: Mapping[str, Ids]
     parents: Mapping[str, str] = field(
@@ -105,7 +111,10 @@ def census_of(spec: Specification, facts: PublicFacts) -> Census:
 
 
 def passes_of(spec: Specification) -> tuple[PassOfAreas, ...]:
-    """The passes of a specification; without any, the one that holds every area and tabulates every level."""
+    """The passes of a specification.
+
+    Without any, it is the one that holds every area and tabulates every level.
+    """
     if spec.areas.passes:
         return spec.areas.passes
     levels = {level.name: level.name for level in spec.areas.levels}
@@ -118,6 +127,7 @@ def slots_of(spec: Specification) -> tuple[Classification, ...]:
 
 
 def _kinds(spec: Specification, facts: PublicFacts) -> tuple[AreaKind, ...]:
+    """The kinds of area in the order of levels; each is made after its parent."""
     made: dict[str, AreaKind] = {}
     level_of = {level.name: level for level in spec.areas.levels}
 
@@ -157,7 +167,10 @@ def _kind(level: LevelOfAreas, ids: Ids, parent: AreaKind | None, *, suppresses:
 def _area_levels(
     spec: Specification, kinds: Sequence[AreaKind], passes: Sequence[Pass]
 ) -> tuple[AreaLevel, ...]:
-    """Passes in their order, and within a pass the order of levels: this is the order of noise addresses."""
+    """The area levels of all passes, in the order of noise addresses.
+
+    Passes come in their order, and within a pass levels in theirs.
+    """
     found = list[AreaLevel]()
     for number, (one, given) in enumerate(zip(passes, passes_of(spec), strict=True)):
         for kind in (kind for kind in kinds if kind.name in given.levels):
@@ -176,7 +189,7 @@ def _group_levels(spec: Specification) -> tuple[GroupLevel, ...]:
 
 
 _ENDS = {Members.ANY: ("", ""), Members.ONLY: (" only", ", only answer")}
-"""How the names and titles of kinds of groups end."""
+"""The endings of the names and titles of kinds of groups."""
 
 
 def _group_kinds(spec: Specification, given: frozenset[str] | None) -> tuple[GroupKind, ...]:
@@ -194,6 +207,7 @@ def _group_kinds(spec: Specification, given: frozenset[str] | None) -> tuple[Gro
 
 
 def _lists(spec: Specification, kinds: Sequence[AreaKind]) -> tuple[GroupList, ...]:
+    """The lists of groups, with the words for the areas where each is tabulated."""
     found = []
     for listed in spec.groups.lists:
         own = tuple(kind for kind in kinds if listed.areas is None or kind.name in listed.areas)
@@ -299,7 +313,10 @@ def _spelling(spec: Specification, census: Census) -> ConfigSpelling:
 
 
 def privacy_of(config: RunConfig) -> Privacy:
-    """The choices of a configuration again: those of its specification, with its budgets and thresholds."""
+    """The choices of a configuration again.
+
+    They are those of its specification, with its budgets and thresholds.
+    """
     spec = config.specification
     assert spec is not None
     choices = [

@@ -1,4 +1,7 @@
-"""Words of the default census in the help of options: without the census itself, `import safetab` is quick."""
+"""Words of the default census in the help of options.
+
+Without the census itself, `import safetab` is quick.
+"""
 
 AREAS_FILE = "GRF-C"
 DONORS = "state, county, place, aiannh, tract"

@@ -1,4 +1,7 @@
-"""The privacy definitions that a run can satisfy, each with its noise and the unit of its losses."""
+"""The privacy definitions that a run can satisfy.
+
+Each has its noise and the unit of its losses.
+"""
 
 from __future__ import annotations
 

@@ -1,1 +1,4 @@
-"""The algorithm: both stages for every level, from exact counts to noisy numbers. Start with safetab.py."""
+"""The algorithm: both stages for every level, from exact counts to noisy numbers.
+
+Start with safetab.py.
+"""

@@ -1,4 +1,4 @@
-"""How a level is measured: stages, noise, margins of error, and suppression.
+"""The design of a level: stages, noise, margins of error, and suppression.
 
 Suppression (5.3.2 of the paper) withholds totals that may well be pure noise. The threshold T
 follows from the noise of stage 2, and for small areas only totals above T are published. The test
@@ -37,7 +37,10 @@ from safetab.model.products.product import (
 def suppression_threshold(
     level: PopulationGroupLevel, stage_2: NoiseDistribution | None, chance: Fraction
 ) -> int | None:
-    """The paper's T: an empty group is suppressed with at least this chance; None: never suppressed."""
+    """The paper's T, with which an empty group is suppressed with at least this chance.
+
+    None: no group is ever suppressed.
+    """
     if stage_2 is None or stage_2.out_of_sampler_range is not None:
         return None
     return stage_2.quantile(chance) if level.geography.kind.suppresses and chance else None
@@ -62,7 +65,7 @@ _ADAPTIVE = {
 
 @dataclass(frozen=True, slots=True)
 class IterationsMeasured:
-    """How many iterations of a level are measured adaptively, and how many get only a total."""
+    """The numbers of a level's iterations: measured adaptively, and with only a total."""
 
     adaptive: int
     total_only: int
@@ -79,7 +82,10 @@ class StageDesign:
 
 @dataclass(frozen=True, slots=True)
 class LevelMargins:
-    """The margins of error of a level, exact for the noise of each number; a shape's by kind of line."""
+    """The margins of error of a level, exact for the noise of each number.
+
+    Those of a shape are given by kind of line.
+    """
 
     stage_1_total: int | None
     total_only: int | None
@@ -88,7 +94,10 @@ class LevelMargins:
 
 @dataclass(frozen=True, slots=True)
 class LevelDesign:
-    """How a family of a level is measured: stages 1 and 2 if adaptive, TOTAL_ONLY for lone totals."""
+    """The design of a family at a level.
+
+    An adaptive level has stages 1 and 2; lone totals have TOTAL_ONLY.
+    """
 
     product: Product
     family: TableFamily
@@ -175,7 +184,7 @@ class LevelDesign:
             return self.shape_chances(true_size)[self.family.total] * below
 
     def bias(self, true_size: int) -> arb:
-        """How many records too high the published total of a group is on average, if it gets a total.
+        """The mean excess of a published total, in records, if the group gets one.
 
         This is the paper's E[X | n + X > T]. The shape of a group does not depend on the noise of
         its second stage.

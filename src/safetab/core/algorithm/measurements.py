@@ -15,7 +15,10 @@ from safetab.model.products.product import FileRow, Line, Shape
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Measurements:
-    """One level and family: published groups by rising index; `values` has a row per group of a shape."""
+    """One level and family: published groups by rising index.
+
+    `values` has a row per group of a shape.
+    """
 
     plan: LevelPlan
     stage: Stage  # TOTAL_ONLY, or STAGE_2 for adaptive groups
@@ -35,7 +38,10 @@ def line_sums(
     *,
     allow_negative: bool = True,
 ) -> NDArray[np.int64]:
-    """The sum of each line's run of cells, by group and line; negative cells are 0 unless allowed."""
+    """The sum of each line's run of cells, by group and line.
+
+    Negative cells are 0 unless they are allowed.
+    """
     kept = cells if allow_negative else np.maximum(cells, 0)
     ends = np.zeros((len(kept), kept.shape[1] + 1), dtype=np.int64)
     np.cumsum(kept, axis=1, out=ends[:, 1:])

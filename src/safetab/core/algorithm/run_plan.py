@@ -1,4 +1,6 @@
-"""The plan of a run: groups, noise, cost, and output if all groups were empty. Reads no record.
+"""The plan of a run: groups, noise, cost, and output if all groups were empty.
+
+Reads no record.
 
 Where published totals choose tables, they also select the groups that are measured.
 """
@@ -61,7 +63,7 @@ class LevelPlan:
 
     @property
     def measured_groups(self) -> int:
-        """How many groups are measured: the whole universe, or those with a published total."""
+        """The number of measured groups: the whole universe, or those with a published total."""
         return self.universe.size if self.selected is None else len(self.selected.indices)
 
     def known_shapes(self) -> tuple[NDArray[np.int64], NDArray[np.int8]] | None:
@@ -76,7 +78,10 @@ class LevelPlan:
         return np.arange(self.universe.size), np.full(self.universe.size, shape, dtype=np.int8)
 
     def __str__(self) -> str:
-        return f"{self.level}{f', {self.family.name}' if self.design.product.has_several_families else ''}"
+        return (
+            f"{self.level}"
+            f"{f', {self.family.name}' if self.design.product.has_several_families else ''}"
+        )
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -97,17 +102,20 @@ class RunPlan(Result):
 
     @property
     def unprotected_levels(self) -> tuple[PopulationGroupLevel, ...]:
-        """The levels whose numbers are more likely exact than not: a public fact of the budgets alone."""
+        """The levels whose numbers are more likely exact than not.
+
+        This is a public fact of the budgets alone.
+        """
         return tuple(
             dict.fromkeys(plan.level for plan in self.levels if not plan.design.is_protected)
         )
 
     def loss_of(self, tabulation_pass: Pass) -> PrivacyLoss:
-        """What a pass costs a person in it: the sum of the budgets of its levels."""
+        """The cost of a pass to a person in it: the sum of the budgets of its levels."""
         return loss_of_config_pass(self.config, tabulation_pass)
 
     def loss_of_a_person(self, tabulation_pass: Pass) -> Fraction:
-        """What a pass costs a person whose presence is at stake.
+        """The cost of a pass to a person whose presence is at stake.
 
         A record that stands for several people, such as a household, is only changed by one
         person's presence, so the bounded loss applies.
@@ -118,7 +126,7 @@ class RunPlan(Result):
 
     @property
     def loss(self) -> PrivacyLoss:
-        """What the whole run costs a person."""
+        """The cost of the whole run to a person."""
         return loss_of_config(self.config)
 
     @property
@@ -130,15 +138,22 @@ class RunPlan(Result):
         )
 
     def to_arrow(self) -> pa.Table:
-        """A row for each level and family of tables: groups, budget, and the margin of error of a cell at 95 %."""
+        """A row for each level and family of tables.
+
+        It has the groups, the budget, and the margin of error of a cell at 95 %.
+        """
         return pa.Table.from_pylist([_row_of(plan) for plan in self.levels])
 
     def losses(self) -> pa.Table:
-        """A row for each pass, then one for the whole run: what it costs a person, unbounded and bounded."""
+        """A row for each pass, then one for the whole run.
+
+        It has the cost to a person, unbounded and bounded.
+        """
         unit, whole = self.config.privacy_definition.budget_symbol, {"whole run": self.loss}
         of_each = {each.name: self.loss_of(each) for each in self.config.passes} | whole
         return pa.Table.from_pylist([
-            {"pass": name, "unit": unit, "unbounded": float(loss.unbounded), "bounded": float(loss.bounded)}
+            {"pass": name, "unit": unit,
+             "unbounded": float(loss.unbounded), "bounded": float(loss.bounded)}
             for name, loss in of_each.items()
         ])  # fmt: skip
 
@@ -160,20 +175,20 @@ def _row_of(plan: LevelPlan) -> dict[str, object]:
 
 
 def loss_of_config_pass(config: RunConfig, tabulation_pass: Pass) -> PrivacyLoss:
-    """What a pass costs a person in it: the sum of the budgets of its levels."""
+    """The cost of a pass to a person in it: the sum of the budgets of its levels."""
     return loss_of_a_pass(
         config.budget_of(level) for level in config.census.levels_of([tabulation_pass])
     )
 
 
 def loss_of_config(config: RunConfig) -> PrivacyLoss:
-    """What a whole run costs a person."""
+    """The cost of a whole run to a person."""
     return loss_of_disjoint_passes(loss_of_config_pass(config, each) for each in config.passes)
 
 
 @dataclass(frozen=True, slots=True)
 class _EmptyGroupOutput:
-    """What is published, on average, if every group of the level is empty.
+    """The published output, on average, if every group of the level is empty.
 
     Nearly all groups of a census are empty, so `published_groups` is close to what a real run
     publishes, and never above it. A group with people in it is published at least as often, so a
@@ -204,7 +219,7 @@ def output_if_all_groups_are_empty(plan: LevelPlan) -> _EmptyGroupOutput:
 
 
 def _groups_of_shapes(plan: LevelPlan) -> NDArray[np.int64]:
-    """How many measured groups get each shape, where no noise decides."""
+    """The number of measured groups that get each shape, where no noise decides."""
     if plan.selected is None:
         return np.array(
             [0] * len(plan.family.finer) + [plan.universe.size if plan.design.stages else 0]
@@ -262,7 +277,10 @@ def check_totals(
     whole: Areas,
     of_pass: Mapping[Pass, Areas],
 ) -> tuple[Finding, ...]:
-    """Errors for totals of unknown regions or iterations; warnings that count ignored ones. `name` is of their file."""
+    """Errors for totals of unknown regions or iterations; warnings that count ignored ones.
+
+    `name` is of their file.
+    """
     findings = FindingsOf(name)
     known = {iteration.code: iteration for iteration in lists.iterations}
     ignored: Counter[str] = Counter()

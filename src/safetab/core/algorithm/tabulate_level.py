@@ -30,8 +30,9 @@ class EmptyGroups:
 
     Such a group is published only if its stage-1 noise reaches the first threshold or its stage-2
     total exceeds the suppression threshold. The first words at its addresses decide both. Elsewhere
-    nothing is published, and nothing needs to be drawn. Without a threshold no stage-1 noise matters.
-    The answer does not depend on who was counted: it covers every index, including non-empty groups.
+    nothing is published, and nothing needs to be drawn. Without a threshold no stage-1 noise
+    matters. The answer does not depend on who was counted: it covers every index, including
+    non-empty groups.
 
     Proof: docs/privacy.md#lazy-empty-groups.
     """
@@ -93,8 +94,8 @@ def tabulate_level(
 ) -> Generator[Measurements]:
     """Measure every population group of one level, as finely as its noisy size allows.
 
-    Neighbours: add or remove one record, which is in at most `stability` groups of the level, or one
-    unit with several such records.
+    Neighbours: add or remove one record, which is in at most `stability` groups of the level, or
+    one unit with several such records.
     Spends: the level's budget, charged to the ledger before any noise is drawn.
     Proof: docs/privacy.md#level, without a recorder.
     """
@@ -126,7 +127,10 @@ def _charged(plan: LevelPlan, stage: Stage, ledger: Ledger) -> DrawingRight:
 
 
 def _by_noisy_stage_1(level: _PaidLevel, totals: ExactCounts) -> Iterator[Measurements]:
-    """Stage 1, the choice of a shape, and stage 2. Empty groups that can't be published are skipped."""
+    """Stage 1, the choice of a shape, and stage 2.
+
+    Empty groups that can't be published are skipped.
+    """
     universe, design = level.plan.universe, level.plan.design
     at_once = level.sizes.groups
     is_adaptive = ~universe.is_total_only
@@ -148,7 +152,10 @@ def _by_noisy_stage_1(level: _PaidLevel, totals: ExactCounts) -> Iterator[Measur
 
 
 def _by_published_totals(level: _PaidLevel, totals: ExactCounts) -> Iterator[Measurements]:
-    """Every group with a published total, in the shape that the total chooses, and no other group."""
+    """Every group with a published total, and no other group.
+
+    Its total chooses its shape.
+    """
     selected = level.plan.selected
     assert selected is not None
     for first in range(0, len(selected.indices), level.sizes.groups):
@@ -160,7 +167,9 @@ def _by_published_totals(level: _PaidLevel, totals: ExactCounts) -> Iterator[Mea
 
 
 def _every_group(level: _PaidLevel, totals: ExactCounts) -> Iterator[Measurements]:
-    """Every group of the universe in the finest shape, with or without records. Nothing is suppressed.
+    """Every group of the universe in the finest shape, with or without records.
+
+    Nothing is suppressed.
 
     Proof: docs/privacy.md#every-group.
     """

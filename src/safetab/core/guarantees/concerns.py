@@ -62,8 +62,8 @@ def concerns_of_choice(design: LevelDesign) -> Iterator[str]:
     assert stage_1 is not None
     if lowest <= stage_1:
         yield (
-            f"The lowest threshold, {lowest:,}, lies within the noise of stage 1 (±{stage_1:,} at 95 %):"
-            " groups with nobody in them would get tables."
+            f"The lowest threshold, {lowest:,}, lies within the noise of stage 1"
+            f" (±{stage_1:,} at 95 %): groups with nobody in them would get tables."
         )
     if design.suppression_threshold is not None and lowest <= design.suppression_threshold:
         suppressed_to = f"the suppression threshold T = {design.suppression_threshold:,}"
@@ -82,7 +82,10 @@ def concern_of_total(design: LevelDesign, shape: Shape) -> str | None:
 
 
 def concerns_of_thresholds(design: LevelDesign) -> Iterator[str]:
-    """Sentences on all thresholds of a level that lie within noise; none if its noise can't be drawn."""
+    """Sentences on all thresholds of a level that lie within noise.
+
+    There are none if the level's noise can't be drawn.
+    """
     if Stage.STAGE_2 not in design.stages or not design.can_be_drawn:
         return
     yield from concerns_of_choice(design)
@@ -98,7 +101,7 @@ def table_in_words(design: LevelDesign, shape: Shape) -> str:
 
 
 def at_threshold(design: LevelDesign, threshold: int) -> tuple[str, str]:
-    """How a sentence on a group at a threshold begins, and what it says before a number of records."""
+    """The beginning of a sentence on a group at a threshold, and words before a number."""
     if (
         design.product.selector is Selector.PUBLISHED_TOTALS
     ):  # of people; records have one of the group each

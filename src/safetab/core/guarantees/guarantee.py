@@ -1,6 +1,7 @@
-"""What a run protects, what it takes to be public, and who reaches the stability of a level, in sentences.
+"""The guarantee of a run in sentences.
 
-The products of the default census keep their own words: none of this is said for them.
+They say what it protects, what it takes to be public, and who reaches the stability of a level. The
+products of the default census keep their own words: none of this is said for them.
 """
 
 from __future__ import annotations
@@ -28,20 +29,23 @@ def is_specified(census: Census) -> bool:
 
 
 def protected_sentence(product: Product) -> str:
-    """What is protected: a record, or a unit with all its records.
+    """The sentence on what is protected: a record, or a unit with all its records.
 
     Proof: docs/privacy.md#units.
     """
     record = product.record
     if record.unit is None:
-        return f"What is protected is one {record.noun}: one record. Somebody with several records is protected less."
+        return (
+            f"What is protected is one {record.noun}: one record."
+            " Somebody with several records is protected less."
+        )
     most = record.unit.most_records
     records = f"one {record.noun}" if most == 1 else f"up to {most:,} {record.nouns}"
     return f"What is protected is one {record.unit.name}, with {records}."
 
 
 def guarantee_as_json(config: RunConfig) -> dict[str, object]:
-    """What is protected, and what the hashes of public files are of."""
+    """The facts of the guarantee: what is protected, and what the hashes of public files are of."""
     if not is_specified(config.census):
         return {}
     return {
@@ -51,7 +55,7 @@ def guarantee_as_json(config: RunConfig) -> dict[str, object]:
 
 
 def neighbours_in_words(product: Product) -> tuple[str, str]:
-    """What is added or removed, and what is changed, in the two kinds of neighbours."""
+    """The difference of neighbours: what is added or removed, and what is changed."""
     record = product.record
     if record.unit is None:
         return f"the record of one {record.noun} is added or removed", "it changes"
@@ -77,7 +81,10 @@ def stabilities_in_words(plan: RunPlan) -> Iterator[str]:
 
 
 def _is_allowed(record: RecordLayout, answers: Sequence[Sequence[str]]) -> bool:
-    """Whether a record may surely give these answers, by its fields' rules and `where`; never in a column of areas."""
+    """Whether a record may surely give these answers, by its fields' rules and `where`.
+
+    It may never give them in a column of areas.
+    """
     for codes, given in zip((record.several, record.single), answers, strict=True):
         texts = given if codes.separator is None else [codes.separator.join(given)]
         for column, text in zip(codes.columns, texts, strict=False):
@@ -103,7 +110,10 @@ def _stability_in_words(plan: RunPlan, level: LevelPlan) -> str:
     said = dict.fromkeys(code for each in answers for code in each)
     example = f"with the code{'' if len(said) == 1 else 's'} {', '.join(said)}"
     stability, reached = level.design.stability, groups_reached(codes, answers)
-    at_most = f"one {plan.config.product.record.noun} is in at most {stability} of the groups of an area (stability)"
+    at_most = (
+        f"one {plan.config.product.record.noun} is in at most {stability} of the groups of an area"
+        " (stability)"
+    )
     if not _is_allowed(plan.config.product.record, answers):
         return f"{at_most}; the rules of the fields, or the areas, may forbid one {example}."
     if level.design.sensitivity.is_exact or reached == stability:

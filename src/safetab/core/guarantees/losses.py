@@ -1,4 +1,4 @@
-"""What a run costs, alone or together with another product, in figures and words for people."""
+"""The cost of a run, alone or together with another product, in figures and words for people."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def epsilons_by_delta(rho: Fraction) -> dict[str, Fraction]:
 
 
 def reported_references(product: Product) -> dict[str, ReportedLoss]:
-    """What the release to compare with cost, by its name; empty without one."""
+    """The cost of the release to compare with, by its name; empty without one."""
     return {
         name: reported_loss(PrivacyDefinition.ZCDP, loss)
         for name, loss in reference_losses(product).items()
@@ -60,7 +60,10 @@ def reported_references(product: Product) -> dict[str, ReportedLoss]:
 
 
 def reference_words(product: Product, definition: PrivacyDefinition) -> list[str]:
-    """One sentence on the loss to compare with, for readers of a loss under this definition; none without one."""
+    """One sentence on the loss to compare with, for readers of a loss under this definition.
+
+    Without such a release there is no sentence.
+    """
     return [
         _reference_words(name, loss, definition)
         for name, loss in reported_references(product).items()
@@ -68,7 +71,10 @@ def reference_words(product: Product, definition: PrivacyDefinition) -> list[str
 
 
 def _reference_words(name: str, loss: ReportedLoss, definition: PrivacyDefinition) -> str:
-    rho = f"For comparison, the {name}: rho {loss_text(loss.unbounded)} (bounded {loss_text(loss.bounded)})"
+    rho = (
+        f"For comparison, the {name}: rho {loss_text(loss.unbounded)} (bounded"
+        f" {loss_text(loss.bounded)})"
+    )
     if definition.is_pure:
         return f"{rho}. A pure epsilon counts as rho = epsilon squared / 2 at most."
     epsilon = (
@@ -82,7 +88,10 @@ PEOPLE_SHOWN = (2, 3, 4, 5)
 
 @dataclass(frozen=True, slots=True)
 class JointLoss:
-    """The loss of two runs over the same people, persons and households: docs/privacy.md#two-products."""
+    """The loss of two runs over the same people, persons and households.
+
+    Proof: docs/privacy.md#two-products.
+    """
 
     persons: RunConfig
     households: RunConfig
@@ -102,7 +111,7 @@ class JointLoss:
         )
 
     def rows(self) -> Iterator[tuple[str, dict[Pass, Fraction]]]:
-        """What changes, and the most that this can cost in each pass."""
+        """Each change, and the most that it can cost in each pass."""
         losses = {
             tabulation_pass: self._of_pass(tabulation_pass) for tabulation_pass in self.passes
         }
@@ -113,7 +122,7 @@ class JointLoss:
             )
 
     def _of_pass(self, tabulation_pass: Pass) -> dict[str, Fraction]:
-        """What each change can cost in a pass, at most."""
+        """The most that each change can cost in a pass."""
         person = _loss(self.persons, tabulation_pass)
         household = _loss(self.households, tabulation_pass)
         noun = self.households.product.record.noun
@@ -142,7 +151,10 @@ def _loss(config: RunConfig, tabulation_pass: Pass) -> Fraction:
 
 
 def privacy_warnings(plan: RunPlan) -> Iterator[str]:
-    """Sentences on losses that are too large: the whole run, then levels, those alike in one sentence."""
+    """Sentences on losses that are too large: the whole run, then levels.
+
+    Levels whose losses are alike share one sentence.
+    """
     yield from total_too_large(
         plan.config.product, plan.config.privacy_definition, plan.loss.unbounded
     )
@@ -167,8 +179,9 @@ def no_protection(unprotected_levels: Collection[PopulationGroupLevel]) -> str |
     count = len(unprotected_levels)
     where = ", ".join(map(str, unprotected_levels))
     return (
-        f"No protection at {count} {'level' if count == 1 else 'levels'}: {where}. The noise there is 0 more often than"
-        " not, so a published number would more likely be exact than not. `safetab run` refuses such budgets: make them"
-        f" smaller. It accepts them only for synthetic people (DATA holds them and a file {SYNTHETIC_MARKER}),"
-        " and its output is then not for release."
+        f"No protection at {count} {'level' if count == 1 else 'levels'}: {where}."
+        " The noise there is 0 more often than not, so a published number would more likely be"
+        " exact than not. `safetab run` refuses such budgets: make them smaller."
+        " It accepts them only for synthetic people (DATA holds them and a file"
+        f" {SYNTHETIC_MARKER}), and its output is then not for release."
     )

@@ -59,7 +59,10 @@ def _reference(product: Product) -> JsonObject:
 
 
 def _guarantee(plan: RunPlan) -> JsonObject:
-    """What is protected, who reaches the stability and what is taken to be public, of a specification."""
+    """The guarantee of a specification.
+
+    It says what is protected, who reaches the stability and what is taken to be public.
+    """
     if not guarantee.is_specified(plan.config.census):
         return {}
     facts = {

@@ -15,7 +15,8 @@ from safetab.foundation.compiled import compiled, compiling_pays
 
 def _write_values(  # noqa: PLR0913, PLR0917 - a compiled loop takes plain arrays
     words: NDArray[np.uint64], thresholds: NDArray[np.uint64], guide: NDArray[np.uint32],
-    shifts: tuple[np.uint64, np.uint64], least: int, values: NDArray[np.int64], undecided: NDArray[np.int64],
+    shifts: tuple[np.uint64, np.uint64], least: int, values: NDArray[np.int64],
+    undecided: NDArray[np.int64],
 ) -> int:  # fmt: skip
     """Write the value of each word, or 0 and its position if the word is undecided.
 
@@ -46,7 +47,10 @@ def _write_values(  # noqa: PLR0913, PLR0917 - a compiled loop takes plain array
 def write_indices_from(
     words: NDArray[np.uint64], least: np.uint64, first: int, indices: NDArray[np.int64]
 ) -> int:
-    """Write the indices of the words that are at least `least`. The first word has index `first`."""
+    """Write the indices of the words that are at least `least`.
+
+    The first word has index `first`.
+    """
     found = 0
     for position in range(len(words)):
         if words[position] >= least:
@@ -64,7 +68,11 @@ _LEAST_GUIDE_BITS, _MOST_GUIDE_BITS = (
 _MoreBits = Callable[[int], int]
 """Gives 128 further bits: those of the n-th extension block, n = 1, 2, ..."""
 _Inverter = Callable[[NDArray[np.uint64]], tuple[NDArray[np.int64], NDArray[np.intp]]]
-"""Gives the value of the first word in each row, and the positions of the undecided ones, whose value is 0 so far."""
+"""The type of an inverter.
+
+It gives the value of the first word in each row, and the positions of the undecided ones, whose
+value is 0 so far.
+"""
 
 
 class InversionTable:
@@ -118,7 +126,10 @@ class InversionTable:
         return np.where(is_decided, below + self._least, 0), np.flatnonzero(~is_decided)
 
     def _thresholds_below(self, used: NDArray[np.uint64]) -> NDArray[np.intp]:
-        """How many thresholds are below each word: with the guide if there are as many words as it has entries."""
+        """The number of thresholds below each word.
+
+        It is found with the guide if there are as many words as the guide has entries.
+        """
         if len(used) < 1 << self._guide_bits:
             return np.searchsorted(self._thresholds, used, side="left")
         below: NDArray[np.intp] = self._guide[used >> self._shifts[1]].astype(np.intp)
@@ -136,7 +147,10 @@ class InversionTable:
         return values, undecided[:found]
 
     def least_word_above(self, value: int) -> int:
-        """The word below which no word gives noise above `value`. The word itself may be undecided."""
+        """The word below which no word gives noise above `value`.
+
+        The word itself may be undecided.
+        """
         position = value - self._least
         if position < 0:
             return 0
@@ -144,7 +158,10 @@ class InversionTable:
         return int(self._thresholds[min(position, last)]) << (_WORD_BITS - self.word_bits)
 
     def resolved(self, bits: int, more_bits: _MoreBits) -> int:
-        """The value of an undecided draw, given its first 128 bits. Reads more bits until it is certain."""
+        """The value of an undecided draw, given its first 128 bits.
+
+        Reads more bits until it is certain.
+        """
         known, number, extension = 128, bits, 0
         while True:
             if 0 < number < 2**known - 1:

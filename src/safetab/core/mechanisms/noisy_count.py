@@ -38,8 +38,9 @@ def noisy_count(counts: ExactCounts, shape: Shape, right: DrawingRight) -> NDArr
 def indices_whose_noise_may_exceed(
     value: int, first: int, end: int, right: DrawingRight
 ) -> NDArray[np.int64]:
-    """The indices in [first, end) whose noise for a total exceeds `value`, and perhaps a few undecided.
+    """The indices in [first, end) whose noise for a total exceeds `value`.
 
+    A few undecided ones may be among them.
     Neighbours and cost: as `noisy_count`, whose draws these are; nothing is drawn a second time.
     Proof: docs/privacy.md#lazy-empty-groups.
     """
@@ -58,7 +59,7 @@ def indices_whose_noise_may_exceed(
 def _write_indices_from(
     words: NDArray[np.uint64], least: np.uint64, first: int, indices: NDArray[np.int64]
 ) -> int:
-    """The same as the loop, on whole arrays."""
+    """The numpy form of the loop, on whole arrays."""
     positions = np.flatnonzero(words >= least)
     np.add(positions, first, out=indices[: len(positions)])
     return len(positions)
@@ -92,7 +93,10 @@ class _Draws:
         words: NDArray[np.uint64],
         start: int,
     ) -> None:
-        """Write the values of a part's undecided words, reading as many more of their bits as needed."""
+        """Write the values of a part's undecided words.
+
+        As many more of their bits are read as needed.
+        """
         table = inversion_table(self.right.event.noise)
         for position, (first, second) in zip(
             undecided.tolist(), words[undecided].tolist(), strict=True

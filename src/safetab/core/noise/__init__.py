@@ -1,1 +1,4 @@
-"""Exact facts about noise, certified by interval arithmetic. Proofs: docs/noise.md. Draws nothing."""
+"""Exact facts about noise, certified by interval arithmetic.
+
+Proofs: docs/noise.md. Draws nothing.
+"""

@@ -1,7 +1,7 @@
 """The discrete Gaussian distribution, and sums of independent draws from it.
 
-A sum of wide draws is taken for one wider draw, from which it differs by very little; a sum of narrow
-ones is computed by exact powers of an integer polynomial.
+A sum of wide draws is taken for one wider draw, from which it differs by very little; a sum of
+narrow ones is computed by exact powers of an integer polynomial.
 """
 
 from __future__ import annotations
@@ -30,7 +30,10 @@ from safetab.model.census.sensitivity import Sensitivity
 
 _LEAST_SIGMA, _MOST_SIGMA = Fraction(1, 10**6), Fraction(10**5)
 _WIDE_SIGMA_SQUARED = 64
-"""From sigma = 8 on the errors below are negligible: under 1e-40 for integrals, under 1e-125 for sums of 46 draws."""
+"""The variance from which on (sigma = 8) the errors below are negligible.
+
+They are under 1e-40 for integrals, and under 1e-125 for sums of 46 draws.
+"""
 _GUARD_BITS = 64
 _MOST_CORRECTIONS = 300
 _NARROW_SIGMA_SQUARED = 0.25
@@ -181,12 +184,18 @@ class DiscreteGaussian(NoiseDistribution):
 
 
 def _probability_error(sigma_squared: Fraction, draws: int) -> arb:
-    """A bound on the error of a probability if the sum of wide draws is taken for one wider draw."""
+    """A bound on the error of a probability.
+
+    The error arises if the sum of wide draws is taken for one wider draw.
+    """
     return 3 * (2 * draws + 1) * _aliasing(sigma_squared)
 
 
 def _tail_error(sigma_squared: Fraction, draws: int) -> arb:
-    """A bound on the error of a tail probability if the sum of wide draws is taken for one wider draw."""
+    """A bound on the error of a tail probability.
+
+    The error arises if the sum of wide draws is taken for one wider draw.
+    """
     values = 2 * arb.pi() * draws * exactly(sigma_squared) + 1
     return values * _probability_error(sigma_squared, draws) + 2 * _aliasing(sigma_squared)
 
@@ -216,12 +225,18 @@ def _weight(sigma_squared: Fraction, value: int) -> arb:
 
 
 def _exp_over_twice(sigma_squared: Fraction, exponent: int) -> arb:
-    """exp(exponent / (2 sigma^2)) with FLINT's fractions: tens of thousands of Python's cost seconds."""
+    """exp(exponent / (2 sigma^2)) with FLINT's fractions.
+
+    Tens of thousands of Python's fractions cost seconds.
+    """
     return arb(fmpq(exponent * sigma_squared.denominator, 2 * sigma_squared.numerator)).exp()
 
 
 def _upper_sum(sigma_squared: Fraction, start: int, moment: int = 0) -> arb:
-    """The sum of the weights of k = start, start + 1, .., for start >= 1, each times k^moment: 0 or 1."""
+    """The sum of the weights of k = start, start + 1, .., each times k^moment.
+
+    It takes start >= 1 and a moment of 0 or 1.
+    """
     with extra_precision(_GUARD_BITS):
         if sigma_squared >= _WIDE_SIGMA_SQUARED and start < 2 * sigma_squared:
             return tightest(euler_maclaurin_sums(sigma_squared, start, moment))
@@ -229,7 +244,7 @@ def _upper_sum(sigma_squared: Fraction, start: int, moment: int = 0) -> arb:
 
 
 def upper_sum_term_by_term(sigma_squared: Fraction, start: int, moment: int = 0) -> arb:
-    """The same sum, term by term, for any moment.
+    """The sum of the weights from `start` on, term by term, for any moment.
 
     From k = sqrt(moment) sigma on, terms fall by ever smaller ratios. So the rest is below the next
     term over 1 - their ratio.
@@ -255,8 +270,8 @@ def euler_maclaurin_sums(
 ) -> Iterator[tuple[arb, arb]]:
     """Approximations of the same sum, each with an error bound.
 
-    With moment 1, the summand is -sigma^2 times the derivative of the weight, so its own derivatives
-    are one Hermite order higher.
+    With moment 1, the summand is -sigma^2 times the derivative of the weight, so its own
+    derivatives are one Hermite order higher.
     Proof: docs/noise.md#euler-maclaurin.
     """
     squared = arb(exactly(sigma_squared))
@@ -317,11 +332,11 @@ def _variance_by_poisson_summation(sigma_squared: Fraction) -> arb:
 
 @lru_cache(maxsize=64)
 def _tails_of_sum(sigma_squared: Fraction, draws: int, bits: int) -> tuple[list[fmpz], fmpz]:
-    """Lower bounds of P[S >= m], m = 0, 1, ..., in units of 2^(-draws bits), and the mass they miss.
+    """Lower bounds of P[S >= m], m = 0, 1, ..., and the mass they miss.
 
-    The probabilities of one draw are rounded down to multiples of 2^-bits, and the rest is exact
-    integer arithmetic. So a true probability lies between its lower bound and that bound plus the
-    missing mass.
+    Both are in units of 2^(-draws bits). The probabilities of one draw are rounded down to
+    multiples of 2^-bits, and the rest is exact integer arithmetic. So a true probability lies
+    between its lower bound and that bound plus the missing mass.
     """
     half = _rounded_down(sigma_squared, bits)  # probabilities of 0, 1, .., K
     one_draw = fmpz_poly(half[:0:-1] + half)  # of -K .. K: the power of x is the value plus K
@@ -352,7 +367,7 @@ def _share(counted: fmpz, missing: fmpz, exponent: int) -> arb:
 
 
 def _reduced(t: NDArray[np.float64]) -> NDArray[np.float64]:
-    """How far t is from the nearest multiple of 2 pi."""
+    """The distance of t from the nearest multiple of 2 pi."""
     return np.asarray(np.abs(t - 2 * pi * np.round(t / (2 * pi))))
 
 
@@ -365,7 +380,10 @@ def _log_weights(t: NDArray[np.float64], sigma_squared: float) -> NDArray[np.flo
 
 
 def _log_images(t: NDArray[np.float64], sigma_squared: float) -> NDArray[np.float64]:
-    """Log of the sum of exp(-sigma^2 (t - 2 pi j)^2 / 2) over all j; j = 0 is apart; 0 <= t <= pi."""
+    """Log of the sum of exp(-sigma^2 (t - 2 pi j)^2 / 2) over all j, for 0 <= t <= pi.
+
+    The term of j = 0 is apart.
+    """
     others = np.zeros_like(t)
     for j in range(1, ceil(_NEGLIGIBLE / (2 * pi * sqrt(sigma_squared))) + 2):
         for image in (2 * pi * j, -2 * pi * j):

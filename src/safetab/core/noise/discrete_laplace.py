@@ -1,4 +1,4 @@
-"""The two-sided geometric (discrete Laplace) distribution, and sums of independent draws from it."""
+"""The two-sided geometric (discrete Laplace) distribution, and sums of independent draws."""
 
 from __future__ import annotations
 
@@ -110,7 +110,10 @@ class DiscreteLaplace(NoiseDistribution):
             tail *= growth
 
     def _upper_mean(self, at_least: int) -> arb:
-        """A geometric tail restarts wherever it is cut: its mean is failure / success above the cut."""
+        """A geometric tail restarts wherever it is cut.
+
+        So its mean is failure / success above the cut.
+        """
         beyond = _failure(self.scale) / _success(self.scale)
         return self._upper_tail(at_least) * (at_least + beyond)
 
@@ -120,8 +123,8 @@ class DiscreteLaplace(NoiseDistribution):
     def losses(self, number: int, by: int) -> Losses:
         """The sum of `number` losses (|x + by| - |x|) / scale.
 
-        Noise x of 0 or more loses by / scale, noise of -by or less minus that, and each step between
-        them changes the loss by 2 / scale.
+        Noise x of 0 or more loses by / scale, noise of -by or less minus that, and each step
+        between them changes the loss by 2 / scale.
         """
         ratio = arb(exactly(-1 / self.scale)).exp()
         worst = 1 / (1 + ratio)

@@ -1,4 +1,4 @@
-"""What every noise distribution can answer, at a working precision that threads share.
+"""The questions that every noise distribution answers, at a precision that threads share.
 
 The precision of interval arithmetic belongs to the whole process, so setting it locks other threads
 out. Nothing done meanwhile may wait for another thread.
@@ -96,7 +96,7 @@ class NoiseDistribution(ABC):
     @staticmethod
     @abstractmethod
     def formula(most_records: int) -> str:
-        """How the parameter follows from a level's stability and budget, in a formula."""
+        """The formula by which the parameter follows from a level's stability and budget."""
 
     @classmethod
     @abstractmethod
@@ -120,7 +120,10 @@ class NoiseDistribution(ABC):
 
     @property
     def least_variance(self) -> float:
-        """Sigma squared of the normal distribution that bounds what a draw tells; 0 if none does."""
+        """The variance (sigma squared) of the normal distribution that bounds what a draw tells.
+
+        It is 0 if no normal distribution does.
+        """
         return 0.0
 
     @abstractmethod
@@ -164,7 +167,10 @@ class NoiseDistribution(ABC):
 
     @abstractmethod
     def _upper_tail(self, at_least: int) -> arb:
-        """A ball around P[X >= at_least] for at_least >= 1, tighter as the working precision grows."""
+        """A ball around P[X >= at_least] for at_least >= 1.
+
+        It gets tighter as the working precision grows.
+        """
 
     @abstractmethod
     def _probability(self, value: int) -> arb:
@@ -172,11 +178,17 @@ class NoiseDistribution(ABC):
 
     @abstractmethod
     def _tails_from(self, most: int) -> Iterator[arb]:
-        """P[X >= m] of one draw for m = most, .., 1. The farthest is computed, the others by multiplying and adding."""
+        """P[X >= m] of one draw for m = most, .., 1.
+
+        The farthest is computed, the others by multiplying and adding.
+        """
 
     @abstractmethod
     def _upper_mean(self, at_least: int) -> arb:
-        """A ball around the sum of x P[X = x] over x >= at_least, for one draw and at_least >= 1."""
+        """A ball around the sum of x P[X = x] over x >= at_least.
+
+        It is for one draw and at_least >= 1.
+        """
 
     @abstractmethod
     def _variance(self) -> arb:
@@ -199,7 +211,10 @@ class NoiseDistribution(ABC):
         return self.tail(-value, bits)
 
     def chance_between(self, at_least: int, below: int, bits: int = DEFAULT_BITS) -> arb:
-        """P[at_least <= X < below], from the smaller tails so that a small chance keeps its digits."""
+        """P[at_least <= X < below], from the smaller tails.
+
+        So a small chance keeps its digits.
+        """
         if below <= 0:
             at_least, below = 1 - below, 1 - at_least
         with working_precision(bits):
@@ -211,7 +226,10 @@ class NoiseDistribution(ABC):
             return self._probability(abs(value))
 
     def mean_given_at_least(self, at_least: int, bits: int = DEFAULT_BITS) -> arb:
-        """E[X | X >= at_least] of one draw. Values between -at_least and at_least cancel in pairs."""
+        """E[X | X >= at_least] of one draw.
+
+        Values between -at_least and at_least cancel in pairs.
+        """
         if self.draws != 1:
             raise ValueError("the mean of a part is that of one draw")
         with working_precision(bits):
@@ -245,10 +263,11 @@ class NoiseDistribution(ABC):
         return _least_with_tail_below(self, chance)
 
     def lower_thresholds(self, bits: int) -> list[int]:
-        """floor(P[X <= k] 2^bits) of one draw for k = -M, .., -1, where M is the smallest with a threshold of 0.
+        """floor(P[X <= k] 2^bits) of one draw for k = -M, .., -1.
 
-        The upper half follows by symmetry: P[X <= k] = 1 - P[X <= -k - 1], and only the values 0 and 1
-        are hit exactly. The floors are certain, for table inversion.
+        M is the smallest value with a threshold of 0. The upper half follows by symmetry: P[X <= k]
+        = 1 - P[X <= -k - 1], and only the values 0 and 1 are hit exactly. The floors are certain,
+        for table inversion.
         """
         if self.draws != 1:
             raise ValueError("noise is drawn one number at a time")
@@ -266,7 +285,10 @@ class NoiseDistribution(ABC):
         raise ArithmeticError(f"{_MOST_BITS_OF_THRESHOLDS} bits do not decide a threshold")
 
     def _bracket(self, chance: Fraction) -> tuple[int, int]:
-        """Two integers between which the tail falls below `chance`, close together if the guess is good."""
+        """Two integers between which the tail falls below `chance`.
+
+        They are close together if the guess is good.
+        """
         above, step = 1, 1  # only the search's duration depends on the guess
         if _LEAST_GUESSED < chance < 1:
             spread = self.width * sqrt(self.draws)
@@ -304,7 +326,10 @@ class NoiseDistribution(ABC):
 
 @lru_cache(maxsize=4096)
 def _upper_tail(noise: NoiseDistribution, at_least: int, bits: int) -> arb:
-    """A cached tail at a working precision of `bits`: plan, disk check, report and checks ask alike."""
+    """A cached tail at a working precision of `bits`.
+
+    Plan, disk check, report and checks ask alike.
+    """
     assert ctx.prec == bits
     return noise._upper_tail(at_least)
 

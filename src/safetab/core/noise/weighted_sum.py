@@ -1,4 +1,7 @@
-"""Tails, weighted sums and truncated sums of noise, in floating point: to describe a release, never to make noise."""
+"""Tails, weighted sums and truncated sums of noise, in floating point.
+
+They describe a release, and never make noise.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,10 @@ from numpy.typing import NDArray
 from safetab.core.noise.noise_distribution import NoiseDistribution
 
 _MOST_CERTIFIED_DRAWS = 46
-"""The largest number of equal narrow or geometric draws whose sum is certified: the cells of the finest table."""
+"""The largest number of equal narrow or geometric draws whose sum is certified.
+
+It is the number of cells of the finest table.
+"""
 
 _MOST_NODES = 1 << 19
 _LEAST_MATTERING = (
@@ -112,10 +118,10 @@ def weighted_sum(parts: tuple[WeightedDraws, ...]) -> WeightedSum:
 
 
 class _Integral:
-    """P[|S| <= x] as a sum over the characteristic function at equidistant nodes, in units of the step.
+    """P[|S| <= x] as a sum over the characteristic function at equidistant nodes.
 
-    If S has too many values to distinguish, the integral is that of S + G with a tiny Gaussian G.
-    `slack` is what |G| exceeds with a chance of at most 1e-11.
+    x is in units of the step. If S has too many values to distinguish, the integral is that of S +
+    G with a tiny Gaussian G. `slack` is what |G| exceeds with a chance of at most 1e-11.
     """
 
     def __init__(self, parts: Iterable[WeightedDraws], step: Fraction) -> None:
@@ -229,7 +235,10 @@ class _WholeNumberDistribution:
 
 
 def sum_of_truncated(draws: Mapping[TruncatedDraw, int]) -> _WholeNumberDistribution:
-    """The sum of independent draws of each kind, within 1e-9. Proof: docs/noise.md#selection-in-sums."""
+    """The sum of independent draws of each kind, within 1e-9.
+
+    Proof: docs/noise.md#selection-in-sums.
+    """
     reach = (
         ceil(
             sqrt(sum(times * (one.weight * _reach(one.noise)) ** 2 for one, times in draws.items()))

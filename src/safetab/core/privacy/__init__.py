@@ -1,1 +1,4 @@
-"""What is promised and what it costs: definitions, calibration, composition. Proofs: docs/privacy.md."""
+"""The promise and its cost: definitions, calibration, composition.
+
+Proofs: docs/privacy.md.
+"""

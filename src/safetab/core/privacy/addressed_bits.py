@@ -21,7 +21,10 @@ _ZEROS = np.zeros(_BLOCKS_AT_ONCE * _BLOCK_BYTES, dtype=np.uint8)
 
 
 class SharedBits(Exception):  # noqa: N818 - the name is the sentence
-    """Bits that a ledger owns were offered to another ledger, which would repeat the first one's noise."""
+    """Bits that a ledger owns were offered to another ledger.
+
+    That would repeat the first one's noise.
+    """
 
 
 class _KeyStream(threading.local):
@@ -32,7 +35,10 @@ class _KeyStream(threading.local):
         self._counter_mode = Cipher(algorithms.AES(key), modes.CTR(bytes(_BLOCK_BYTES))).encryptor()
 
     def beginning_at(self, counter: bytes, length: int) -> NDArray[np.uint8]:
-        """`length` bytes of the stream from this counter on; the thread's next call overwrites them."""
+        """`length` bytes of the stream from this counter on.
+
+        The thread's next call overwrites them.
+        """
         stream = self._scratch[:length]
         self._counter_mode.reset_nonce(counter)
         self._counter_mode.update_into(_ZEROS[:length].data, stream.data)
@@ -51,7 +57,8 @@ class AddressedBits:
         if len(key) != KEY_BYTES:
             raise ValueError(f"a key has {KEY_BYTES} bytes")
         self._is_owned = False
-        self._cipher = Cipher(algorithms.AES(key), modes.ECB())  # noqa: S305 - every block is a different address
+        # ECB is safe here: every block is a different address.
+        self._cipher = Cipher(algorithms.AES(key), modes.ECB())  # noqa: S305
         self._key_stream = _KeyStream(key)
 
     @classmethod
@@ -78,7 +85,7 @@ class AddressedBits:
     def batches(
         self, prefix: int, indices: NDArray[np.int64]
     ) -> Iterator[tuple[slice, NDArray[np.uint64]]]:
-        """The same words part by part. Each part overwrites the one before."""
+        """The results of `words`, part by part. Each part overwrites the one before."""
         encryptor = self._cipher.encryptor()
         addresses = np.empty((min(len(indices), _BLOCKS_AT_ONCE), 2), dtype=">u8")
         addresses[:, 0] = prefix
@@ -96,12 +103,18 @@ class AddressedBits:
     def first_words_of_range(
         self, prefix: int, first: int, end: int
     ) -> Iterator[tuple[int, NDArray[np.uint64]]]:
-        """The first word of each index in [first, end), in parts: where a part begins, and its words."""
+        """The first word of each index in [first, end), in parts.
+
+        Each part is given as the index where it begins, and its words.
+        """
         for start in range(first, end, _BLOCKS_AT_ONCE):
             count = min(_BLOCKS_AT_ONCE, end - start)
             yield start, self._stream(prefix, start, count).view("<u8")[::2]
 
     def _stream(self, prefix: int, first: int, count: int) -> NDArray[np.uint8]:
-        """The blocks of neighbouring indices as a key stream: counter mode numbers them the same way."""
+        """The blocks of neighbouring indices as a key stream.
+
+        Counter mode numbers them the same way.
+        """
         counter = prefix.to_bytes(8, "big") + first.to_bytes(8, "big")
         return self._key_stream.beginning_at(counter, count * _BLOCK_BYTES)

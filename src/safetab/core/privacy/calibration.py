@@ -46,8 +46,8 @@ def calibrated_noise(
 ) -> NoiseDistribution:
     """The noise with which the counts of a level's groups, or of their cells, cost `budget`.
 
-    Neighbours: add or remove one record, or all records of one unit, which moves the vector of these
-    counts by at most `sensitivity`.
+    Neighbours: add or remove one record, or all records of one unit, which moves the vector of
+    these counts by at most `sensitivity`.
     Spends: nothing here; drawing this noise once for each count costs `budget`.
     Proof: docs/privacy.md#calibration, for each noise.
     """

@@ -1,4 +1,4 @@
-"""What the parts of a run cost together, and how rho and epsilon convert."""
+"""The joint cost of the parts of a run, and the conversion between rho and epsilon."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class PrivacyLoss:
 
 
 def loss_of_a_pass(level_budgets: Iterable[Fraction]) -> PrivacyLoss:
-    """The sum of the budgets of a pass, whose levels measure the same people one after another.
+    """The sum of a pass's budgets: its levels measure the same people one after another.
 
     Proof: docs/privacy.md#whole-pass (adaptive sequential composition).
     """
@@ -50,7 +50,7 @@ _SEARCH_STEPS = 60  # each leaves two thirds; after these the bound is flat to a
 
 @lru_cache(maxsize=1024)
 def epsilon_of_rho(rho: Fraction, delta: Fraction, decimals: int = 4) -> Fraction:
-    """An epsilon, rounded up, for which rho-zCDP implies (epsilon, delta)-differential privacy.
+    """An epsilon, rounded up, with which rho-zCDP implies (epsilon, delta)-DP.
 
     The bound of Canonne, Kamath and Steinke (2020) holds for every order alpha > 1. A search in
     floating point picks a good alpha, and interval arithmetic then computes the bound at exactly
@@ -74,7 +74,10 @@ def epsilon_of_rho(rho: Fraction, delta: Fraction, decimals: int = 4) -> Fractio
 
 
 def _good_order(rho: float, delta: float) -> Fraction:
-    """An alpha near the best, by ternary search around the best order of the simpler, older bound."""
+    """An alpha near the best, by ternary search.
+
+    The search is around the best order of the simpler, older bound.
+    """
 
     def bound(log_excess: float) -> float:
         alpha = 1 + exp(log_excess)

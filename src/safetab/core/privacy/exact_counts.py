@@ -31,8 +31,9 @@ class ExactCounts:
 
     `indices` are the groups' indices in their level's universe, ascending. `confidential_counts`
     has a row for each index and a column for each cell (one for a total). On the way to a release
-    only `safetab.core.mechanisms.noisy_count` reads it. `safetab.runs.observed`, `safetab.apps.compare`
-    and `safetab.apps.audit` compare it with the truth, and no release is made of what they find.
+    only `safetab.core.mechanisms.noisy_count` reads it. `safetab.runs.observed`,
+    `safetab.apps.compare` and `safetab.apps.audit` compare it with the truth, and no release is
+    made of what they find.
     """
 
     indices: NDArray[np.int64]
@@ -70,7 +71,7 @@ class ExactCounts:
 
 
 def _take_counts(indices: _Int64s, counts: _Int64s, wanted: _Int64s, taken: _Int64s) -> None:
-    """The same as the loop, on whole arrays."""
+    """The numpy form of the loop, on whole arrays."""
     position, is_there = find_sorted(indices, wanted)
     taken[is_there] = counts[position[is_there]]
 

@@ -47,7 +47,9 @@ class DrawingRight:
 
 
 class Ledger:
-    """Exact budgets by table family and level. Refuses to overspend and charges each event once.
+    """Exact budgets by table family and level.
+
+    Refuses to overspend and charges each event once.
 
     A level's groups are either total-only or adaptive. What it costs a record, or all records of a
     unit, is the larger of the two ways through it: the whole budget, or stages 1 and 2 together.
@@ -70,7 +72,8 @@ class Ledger:
     def right_to_read_again(self, event: MeasurementEvent) -> DrawingRight:
         """The right to read a charged event's noise again: the same addresses, bits and numbers.
 
-        Neighbours and cost: those of the charge. Proof: docs/privacy.md#ledger.
+        Neighbours and cost: those of the charge.
+        Proof: docs/privacy.md#ledger.
         """
         if event not in self._events:
             raise OverspentBudget(
@@ -102,7 +105,7 @@ class Ledger:
         return DrawingRight(event, self._bits, _LEDGERS_OWN)
 
     def spent(self, tabulation_pass: Pass) -> Fraction:
-        """What a pass was charged so far, for a record or a unit in it."""
+        """The charge of a pass so far, for a record or a unit in it."""
         events = (
             event
             for event in self._events

@@ -34,7 +34,9 @@ class ChangedCounts:
 
 @dataclass(frozen=True, slots=True)
 class LossCurve:
-    """Delta as a function of epsilon, for counts with one or two kinds of noise (stages 1 and 2).
+    """Delta as a function of epsilon, for counts with one or two kinds of noise.
+
+    Two kinds are those of stages 1 and 2.
 
     The shape that stage 2 measures makes no difference: a person changes one cell of each group by
     one in any shape.
@@ -60,7 +62,10 @@ class LossCurve:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Losses:
-    """The distribution of a loss with values `first`, `first` + `step`, ..., except a negligible rest."""
+    """The distribution of a loss, except a negligible rest.
+
+    The loss has the values `first`, `first` + `step`, ...
+    """
 
     first: Fraction
     step: Fraction

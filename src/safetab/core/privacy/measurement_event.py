@@ -1,4 +1,7 @@
-"""A measurement event: what a ledger is charged for. It knows its noise and address; it draws nothing."""
+"""A measurement event: what a ledger is charged for.
+
+It knows its noise and address; it draws nothing.
+"""
 
 from __future__ import annotations
 
@@ -13,13 +16,16 @@ from safetab.model.privacy_definition import PrivacyDefinition
 from safetab.model.products.product import Product, TableFamily
 
 MeasuredLevel = tuple[TableFamily, PopulationGroupLevel]
-"""What has a budget of its own."""
+"""A family at a level, which has a budget of its own."""
 _FIELD_BITS = 4
 
 
 @dataclass(frozen=True, slots=True)
 class MeasurementEvent:
-    """One stage of a family at one level, never of one group: its cost to a person, and so its noise."""
+    """One stage of a family at one level, never of one group.
+
+    It says what the stage costs a person, and so its noise.
+    """
 
     product: Product
     family: TableFamily
@@ -51,8 +57,8 @@ class MeasurementEvent:
         level belongs to one pass and so identifies it.
         """
         fields = (
-            self.product.number, self.level.geography.address, self.family.number, self.level.iterations.number,
-            0, int(self.stage),
+            self.product.number, self.level.geography.address, self.family.number,
+            self.level.iterations.number, 0, int(self.stage),
         )  # fmt: skip
         prefix = 0
         for number in fields:

@@ -9,7 +9,10 @@ SYNTHETIC_MARKER = "SYNTHETIC"
 """A file of this name in DATA says that the people beside it are made up."""
 
 STATUS_COLUMN = "NOT_FOR_RELEASE"
-"""A column of tables that may not be released: every row has the status, wherever the file is copied."""
+"""A column of tables that may not be released.
+
+Every row has the status, wherever the file is copied.
+"""
 
 
 class OutputStatus(Enum):
@@ -28,7 +31,7 @@ class OutputStatus(Enum):
 
     @property
     def sentence(self) -> str:
-        """What the status means, in a sentence."""
+        """The meaning of the status, in a sentence."""
         return _SENTENCES[self]
 
     @property
@@ -39,16 +42,22 @@ class OutputStatus(Enum):
 
 _SENTENCES = {
     OutputStatus.FOR_RELEASE: "This output may be released.",
-    OutputStatus.SYNTHETIC: "Not for release: these people are synthetic. They do not exist, even where the places do.",
+    OutputStatus.SYNTHETIC: (
+        "Not for release: these people are synthetic. They do not exist, even where the places do."
+    ),
     OutputStatus.TEST_KEY: (
-        "Not for release: the noise was drawn with a test key, so anyone who knows the key can remove it."
-        " These people are synthetic. They do not exist, even where the places do."
+        "Not for release: the noise was drawn with a test key,"
+        " so anyone who knows the key can remove it. These people are synthetic."
+        " They do not exist, even where the places do."
     ),
     OutputStatus.NO_PROTECTION: (
-        "STOP. Not for release: at some levels the noise is 0 more often than not, so a number there is more likely"
-        " exact than not. These people are synthetic. They do not exist, even where the places do."
+        "STOP. Not for release: at some levels the noise is 0 more often than not,"
+        " so a number there is more likely exact than not. These people are synthetic."
+        " They do not exist, even where the places do."
     ),
-    OutputStatus.OFFICIAL: "Read by safetab from files that were given as published by the Census Bureau.",
+    OutputStatus.OFFICIAL: (
+        "Read by safetab from files that were given as published by the Census Bureau."
+    ),
 }
 
 _BY_GRAVITY = (OutputStatus.SYNTHETIC, OutputStatus.TEST_KEY, OutputStatus.NO_PROTECTION)
@@ -69,7 +78,10 @@ def gravest(statuses: Iterable[OutputStatus]) -> OutputStatus | None:
 
 
 def status_that_forbids(line: str) -> OutputStatus:
-    """The status in a file NOT-FOR-RELEASE. Raises ValueError if it has none that forbids a release."""
+    """The status in a file NOT-FOR-RELEASE.
+
+    Raises ValueError if it has none that forbids a release.
+    """
     for status in _BY_GRAVITY:
         if line.startswith(f"Status: {status.value}."):
             return status

@@ -1,4 +1,4 @@
-"""How a privacy loss is spelled, and how it compares with that of a published release, if there is one.
+"""Privacy losses as texts, and compared with that of a published release, if there is one.
 
 A loss is spelled exactly if it is short and rounded up otherwise. What is shown is never too small.
 """
@@ -39,11 +39,14 @@ def _power_of_ten(number: Fraction) -> int:
 
 
 FAR_ABOVE = 2
-"""How many times its counterpart in the reference a total or level may be before it gets a warning."""
+"""The multiple of its reference that a total or level may have before it gets a warning."""
 
 
 def reference_losses(product: Product) -> Mapping[str, PrivacyLoss]:
-    """The loss to compare with, by the name of the release that had it; empty without a reference."""
+    """The loss to compare with, by the name of the release that had it.
+
+    Empty without a reference.
+    """
     reference = product.reference
     return {} if reference is None else {reference.name: PrivacyLoss(reference.rho)}
 
@@ -65,15 +68,19 @@ def beyond_protection(
     protected = product.record.protected
     loss = f"{definition.budget_symbol} {loss_text(total)}"
     return (
-        f"The total loss per {protected}, {loss}, is beyond any protection: an attacker who knows everything else"
-        f" may tell whether a {protected} was counted, and be wrong less than once in a million times."
+        f"The total loss per {protected}, {loss}, is beyond any protection:"
+        f" an attacker who knows everything else may tell whether a {protected} was counted,"
+        " and be wrong less than once in a million times."
     )
 
 
 def total_too_large(
     product: Product, definition: PrivacyDefinition, total: Fraction
 ) -> Iterator[str]:
-    """The sentence on a total loss that is far above the reference, or else beyond any protection; none if neither."""
+    """The sentence on a total loss far above the reference, or else beyond any protection.
+
+    A loss that is neither has no sentence.
+    """
     sentence = total_far_above(product, definition, total) or beyond_protection(
         product, definition, total
     )
@@ -105,6 +112,6 @@ def _far_above(
         how = f"counts as rho {loss_text(rho)} at most (epsilon squared / 2):"
     times = ceil(rho / reference) - 1
     return (
-        f"{what}, {definition.budget_symbol} {loss_text(loss)}, {how} more than {times:,} times that of {whose}"
-        f" (rho {loss_text(reference)})."
+        f"{what}, {definition.budget_symbol} {loss_text(loss)},"
+        f" {how} more than {times:,} times that of {whose} (rho {loss_text(reference)})."
     )

@@ -62,8 +62,9 @@ class CefEngine(ArrayEngine):
                 encoded += self._add(records_of(joined, self._record), counts)
             found += reader.findings
             self._log(
-                f"state {files.state}: {reader.persons_read:,} persons read, {reader.persons_joined:,} joined to a"
-                f" unit, {encoded:,} {self._record.noun}s encoded"
+                f"state {files.state}: {reader.persons_read:,} persons read,"
+                f" {reader.persons_joined:,} joined to a unit, {encoded:,} {self._record.noun}s"
+                " encoded"
             )
             are_all = reader.persons_read == reader.persons_joined and encoded == reader.records(
                 self._record
@@ -121,7 +122,7 @@ class CefEngine(ArrayEngine):
 def judge_cef(
     known: KnownLists, files: CefFiles, rows_done: Callable[[int], None]
 ) -> tuple[Finding, ...]:
-    """What is wrong with the lines of a CEF, as far as the known lists tell."""
+    """The faults of the lines of a CEF, as far as the known lists tell."""
     rules = CefRules(known.codes, known.oids, for_households=known.record.holds_people)
     found = list[Finding]()
     for of_state in files.states:

@@ -16,8 +16,8 @@ from safetab.model.products.record import RESIDUAL, WRONG, CodeColumns, RecordLa
 class CodeNumbers:
     """The numbers of the answers that some columns hold.
 
-    A number is that of a code, 0 for a missing answer, RESIDUAL for one that is not stated, and WRONG
-    also for the first answer if it is missing and required.
+    A number is that of a code, 0 for a missing answer, RESIDUAL for one that is not stated, and
+    WRONG also for the first answer if it is missing and required.
     """
 
     def __init__(
@@ -54,12 +54,18 @@ class CodeNumbers:
         return numbers
 
     def of_digits(self, numbers: NDArray[np.integer]) -> Int16s:
-        """The numbers of codes that are spelled as the digits of these numbers, WRONG for no digits."""
+        """The numbers of codes that are spelled as the digits of these numbers.
+
+        WRONG stands for no digits.
+        """
         of_codes: Int16s = self._of_digits[numbers]
         return of_codes
 
     def of_texts(self, texts: Iterable[str | None], *, may_be_missing: bool = False) -> Int16s:
-        """The numbers of answers that are texts. A single answer that is not stated counts as missing."""
+        """The numbers of answers that are texts.
+
+        A single answer that is not stated counts as missing.
+        """
         numbers = np.array(
             [self.codes.number_of(text, self._number_of_code) for text in texts], dtype=np.int16
         )
@@ -70,7 +76,10 @@ class CodeNumbers:
         return numbers
 
     def of_lists(self, texts: Iterable[str | None]) -> Int16s:
-        """The numbers of the answers in each text, a row for each place; the first is WRONG if any is."""
+        """The numbers of the answers in each text, a row for each place.
+
+        The first is WRONG if any of them is.
+        """
         rows = [self._of_list(self.codes.answers_in(text)) for text in texts]
         return np.array(rows, dtype=np.int16).reshape(-1, MOST_ANSWERS).T.copy()
 

@@ -27,8 +27,8 @@ from safetab.model.products.product import Shape
 
 
 def count_atoms(
-    records: SortedRecords, lists: IterationLists, counted_starts: Int64s, iterations: Int32s, counts: Int32s,
-    counted_at: Int64s,
+    records: SortedRecords, lists: IterationLists, counted_starts: Int64s, iterations: Int32s,
+    counts: Int32s, counted_at: Int64s,
 ) -> None:  # fmt: skip
     """Add every record to each of its iterations, at its atom.
 
@@ -80,8 +80,8 @@ def count_attributes(
 
 
 def add_atoms_to_entities(
-    starts: Int64s, iterations: Int32s, counts: Int32s, entity_of_atom: Int64s, position_of_iteration: Int64s,
-    totals: Int64s,
+    starts: Int64s, iterations: Int32s, counts: Int32s, entity_of_atom: Int64s,
+    position_of_iteration: Int64s, totals: Int64s,
 ) -> None:  # fmt: skip
     """Add the counts of atoms to those of their entities, for the iterations that a level has."""
     for atom in range(len(starts) - 1):
@@ -95,9 +95,9 @@ def add_atoms_to_entities(
 
 
 def add_cells(  # noqa: PLR0913, PLR0917
-    row_starts: Int64s, iteration_of_row: Int64s, begins: Int64s, ends: Int64s, atoms: Int64s, records: SortedRecords,
-    lists: IterationLists, first_cell: Int64s, shape_of_row: Int64s, cell_of: Int32s, row_of_iteration: Int64s,
-    cells: Int64s,
+    row_starts: Int64s, iteration_of_row: Int64s, begins: Int64s, ends: Int64s, atoms: Int64s,
+    records: SortedRecords, lists: IterationLists, first_cell: Int64s, shape_of_row: Int64s,
+    cell_of: Int32s, row_of_iteration: Int64s, cells: Int64s,
 ) -> None:  # fmt: skip
     """Add the records of some entities to the cells of those of their groups that have a row.
 
@@ -148,7 +148,10 @@ class CountedPart:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class _Range:
-    """The entities from `first` up to `end`, and all parts with records of theirs, each with its atoms' entities."""
+    """The entities from `first` up to `end`, and all parts with records of theirs.
+
+    Each part has its atoms' entities.
+    """
 
     first: int
     end: int
@@ -168,7 +171,10 @@ class RecordCounter:
         self._ranges_of: dict[AreaLevel, Sequence[_Range]] = {}
 
     def count(self, stored: PartRecords) -> Iterator[CountedPart]:
-        """Yield every part, counted, in order; the largest begin first, so that threads end together."""
+        """Yield every part, counted, in order.
+
+        The largest begin first, so that threads end together.
+        """
         # submitted first, so that it has begun when a part waits for it
         self._lists = self._pool.submit(self._encoding.iteration_lists)
         numbers = range(len(self._encoding.parts))
@@ -180,7 +186,10 @@ class RecordCounter:
 
     @property
     def encoded(self) -> tuple[Encoding, Sequence[CountedPart]]:
-        """The numbers that records got, and the counted parts: only for records of synthetic people."""
+        """The numbers that records got, and the counted parts.
+
+        Only for records of synthetic people.
+        """
         return self._encoding, self._counted_parts
 
     def close(self) -> None:
@@ -265,7 +274,7 @@ class RecordCounter:
         return selected.counts()
 
     def records_of_areas(self, geography: AreaLevel) -> Int64s:
-        """How many records each entity of an area level has, whatever their groups."""
+        """The number of records in each entity of an area level, whatever their groups."""
         entity = self._encoding.entity_of_atom(geography)
         records = np.zeros(len(entity))
         for part in self._counted_parts:
@@ -277,7 +286,10 @@ class RecordCounter:
         pieces.clear()
 
     def _ranges(self, level: LevelPlan) -> Sequence[_Range]:
-        """Ranges of entities that share no record, rising; every entity with a record is in one of them."""
+        """Ranges of entities that share no record, rising.
+
+        Every entity with a record is in one of them.
+        """
         geography = level.level.geography
         if geography not in self._ranges_of:
             of_pass = [
@@ -293,7 +305,9 @@ class RecordCounter:
 
 
 def _ranges_of(parts: Sequence[tuple[CountedPart, Int64s]]) -> Sequence[_Range]:
-    """The ranges of the entities of parts, which are given with the entity of each of their atoms.
+    """The ranges of the entities of parts.
+
+    Each part is given with the entity of each of its atoms.
 
     A range is one entity if all entities are made of whole parts, else the entities of one part.
     If entities of different parts lie between each other, all of them are one range.
@@ -325,7 +339,10 @@ def _ranges_of(parts: Sequence[tuple[CountedPart, Int64s]]) -> Sequence[_Range]:
 def _groups_of_atoms(
     part: CountedPart, entity_of_atom: Int64s, position_of_iteration: Int64s, width: int
 ) -> tuple[Int64s, Int64s]:
-    """What `add_atoms_to_entities` adds, and to which group: its entity times `width` plus its position."""
+    """The numbers that `add_atoms_to_entities` adds, and the group of each.
+
+    A group is its entity times `width` plus its position.
+    """
     entity = np.repeat(entity_of_atom, np.diff(part.starts))
     position = position_of_iteration[part.iterations]
     is_there = (entity >= 0) & (position >= 0)
@@ -342,7 +359,10 @@ def _summed(groups: Int64s, counts: Int64s) -> tuple[Int64s, Int64s]:
 
 
 def sums_of_cells(shape: Shape) -> Callable[[Int64s], Int64s]:
-    """What adds up counts with a column for each attribute value by the shape's cells; each has a value."""
+    """A function that adds up counts by the shape's cells.
+
+    The counts have a column for each attribute value, and each cell has a value.
+    """
     cell_of_value = np.asarray(shape.cell_of_value)
     order = np.argsort(cell_of_value, kind="stable")
     first_of_cell = np.searchsorted(cell_of_value[order], np.arange(shape.cells))
@@ -350,7 +370,10 @@ def sums_of_cells(shape: Shape) -> Callable[[Int64s], Int64s]:
 
 
 class SelectedCells:
-    """The cells of a level's selected groups, all shapes together, one row per group by rising index."""
+    """The cells of a level's selected groups, all shapes together.
+
+    There is one row per group, by rising index.
+    """
 
     def __init__(
         self, encoding: Encoding, level: LevelPlan, groups_of: Mapping[Shape, Int64s]
@@ -379,7 +402,10 @@ class SelectedCells:
         return slice(*np.searchsorted(self._entity, [first, end]).tolist())
 
     def add_whole_parts(self, rows: slice, parts: Sequence[Int32s]) -> None:
-        """Add the counts of parts, by iteration and attribute, to groups that hold all of their records."""
+        """Add the counts of parts to groups that hold all of their records.
+
+        The counts are by iteration and attribute.
+        """
         for number, (shape, add_up) in enumerate(self._sums.items()):
             chosen = np.flatnonzero(self._shape_of_row[rows] == number) + rows.start
             if len(chosen):
@@ -393,7 +419,10 @@ class SelectedCells:
     def pieces_of_part(
         self, rows: slice, entity_of_atom: Int64s, records: SortedRecords, lists: IterationLists
     ) -> Iterator[Callable[[], None]]:
-        """Work that adds a part to groups of some atoms; threads may do the pieces at the same time."""
+        """Work that adds a part to groups of some atoms.
+
+        Threads may do the pieces at the same time.
+        """
         atoms = np.argsort(entity_of_atom, kind="stable")
         entities, first_rows = np.unique(self._entity[rows], return_index=True)
         row_starts = np.append(first_rows + rows.start, rows.stop)

@@ -1,4 +1,7 @@
-"""Turns rows into three numbers, atom, pattern and attribute, and says whether all rows are right."""
+"""The encoder of rows as three numbers: atom, pattern and attribute.
+
+It also says whether all rows are right.
+"""
 
 from __future__ import annotations
 
@@ -32,8 +35,8 @@ class RecordEncoder:
     """Takes batches of records, one after the other; each thread has an encoder of its own.
 
     `is_right` is False once a row broke a rule; `rules` finds which rows break which rules.
-    `record_count` has the number of rows of each pass, counted on the column of parts alone or by the
-    pass of each area; `in_no_pass` has the number of rows in parts or areas that no pass has.
+    `record_count` has the number of rows of each pass, counted on the column of parts alone or by
+    the pass of each area; `in_no_pass` has the number of rows in parts or areas that no pass has.
     """
 
     def __init__(
@@ -90,7 +93,10 @@ class RecordEncoder:
         numbers_of: Callable[[ValueColumn], NDArray[N]],
         purpose: object = "",
     ) -> NDArray[N]:
-        """What `numbers_of` returns for the values of a column, which neighbouring batches mostly share."""
+        """The result of `numbers_of` for the values of a column.
+
+        Neighbouring batches mostly share it.
+        """
         column, last = batch[name], self._last.get((purpose, name))
         if last is None or not column.has_values_of(last[0]):
             values = replace(column, position_of_row=column.position_of_row[:0].copy())
@@ -98,7 +104,10 @@ class RecordEncoder:
         return last[1]
 
     def _attributes(self, batch: ValueBatch) -> NDArray[np.signedinteger]:
-        """The attribute of each row, or a negative number; columns only checked add nothing to it."""
+        """The attribute of each row, or a negative number.
+
+        Columns that are only checked add nothing to it.
+        """
         attributes: NDArray[np.signedinteger] = np.zeros(rows_of(batch), dtype=self._attribute_type)
         for ruled in self._record.ruled:
             if ruled.column in self._record.needs_no_check:
@@ -110,7 +119,10 @@ class RecordEncoder:
         return attributes
 
     def _addends(self, ruled: RuledColumn, column: ValueColumn) -> NDArray[np.signedinteger]:
-        """What each value adds to the attribute; one that breaks the rule makes the sum negative."""
+        """The addend of each value to the attribute.
+
+        One that breaks the rule makes the sum negative.
+        """
         factor, wrong = self._factor_of[ruled.column], -self._record.attribute_values
         numbers = [ruled.number_of(text) for text in column.texts(self._record, ruled.column)]
         return np.array(
@@ -192,7 +204,10 @@ class RecordEncoder:
         )
 
     def _patterns_of(self, batch: ValueBatch) -> Int32s:
-        """The pattern of each row, or -1; looked up once for each value if one column has all codes."""
+        """The pattern of each row, or -1.
+
+        It is looked up once for each value if one column has all codes.
+        """
         names = {name for name, _ in self._record.code_columns}
         if len(names) > 1:
             return self._patterns_of_rows(batch)
@@ -218,7 +233,10 @@ class RecordEncoder:
         return self._patterns.numbers_of_positions(positions, numbers)
 
     def _answers(self, batch: ValueBatch, of_codes: CodeNumbers) -> list[tuple[Int32s, Int16s]]:
-        """For each answer to a question the position of every row, and the numbers at these positions."""
+        """The answers to a question.
+
+        For each answer, the position of every row, and the numbers at these positions.
+        """
         found = list[tuple[Int32s, Int16s]]()
         for name in of_codes.codes.columns:
             numbers = self._numbers(
@@ -239,10 +257,14 @@ def _add_numbers(
 
 
 def atoms_of_rows(  # noqa: PLR0913, PLR0917 - a compiled loop takes plain arrays
-    positions: tuple[Int32s, ...], numbers: tuple[Int32s, ...], widths: Int64s, is_of_pass: NDArray[np.bool_],
-    first_of_part: Int64s, blocks: Int64s, atom_of_block: Int32s, atoms: Int32s,
+    positions: tuple[Int32s, ...], numbers: tuple[Int32s, ...], widths: Int64s,
+    is_of_pass: NDArray[np.bool_], first_of_part: Int64s, blocks: Int64s, atom_of_block: Int32s,
+    atoms: Int32s,
 ) -> None:  # fmt: skip
-    """Write each row's atom; the four numbers that spell its area are numbers[n][positions[n][row]]."""
+    """Write each row's atom.
+
+    The four numbers that spell its area are numbers[n][positions[n][row]].
+    """
     at_first, at_second, at_third, at_fourth = positions
     last_block, last_atom, low = np.int64(-1), np.int32(NOT_LISTED), np.int64(0)
     for row in range(len(atoms)):

@@ -66,7 +66,10 @@ class ArrayEngine(RecordCounter):
     def cells(
         self, level: LevelPlan, groups_of: Mapping[Shape, NDArray[np.int64]]
     ) -> Mapping[Shape, ExactCounts]:
-        """As `GroupCounts.cells`. Raises RunFailed if a file of records was cut short: its end can't be read."""
+        """As `GroupCounts.cells`.
+
+        Raises RunFailed if a file of records was cut short: its end can't be read.
+        """
         self._stored.require_lengths()
         return super().cells(level, groups_of)
 
@@ -120,7 +123,10 @@ class LocalEngine(ArrayEngine):
         return findings.findings
 
     def _encode(self, encoders: list[RecordEncoder], rows_done: Callable[[int], None]) -> bool:
-        """Whether all rows are right; if not, some may be unread. One thread at a time uses an encoder."""
+        """Whether all rows are right; if not, some may be unread.
+
+        One thread at a time uses an encoder.
+        """
         free, rows, one_at_a_time = SimpleQueue[RecordEncoder](), 0, Lock()
         for encoder in encoders:
             free.put(encoder)
@@ -170,7 +176,10 @@ class LocalEngine(ArrayEngine):
 
     @contextmanager
     def _damage_as_invalid_input(self) -> Iterator[None]:
-        """Log Arrow's words. Raises InvalidInput if a file is damaged, MemoryError if memory ran out."""
+        """Log Arrow's words.
+
+        Raises InvalidInput if a file is damaged, MemoryError if memory ran out.
+        """
         try:
             yield
         except (pa.ArrowException, OSError) as error:
@@ -196,7 +205,10 @@ def _encoded(
     free: SimpleQueue[RecordEncoder],
     rows_done: Callable[[int], None],
 ) -> tuple[int, bool]:
-    """The number of rows of the batches up to the first that is wrong, and whether all are right."""
+    """The number of rows of the batches up to the first that is wrong.
+
+    It comes with whether all rows are right.
+    """
     encoder, rows = free.get(), 0
     try:
         for batch in batches:
@@ -219,7 +231,7 @@ def sums_of_records(
     integers: RecordIntegers,
     batches: Iterable[ValueBatch],
 ) -> list[PartSums]:
-    """What the records of these batches add to the fingerprint, whether or not they are counted."""
+    """The addends of these batches' records to the fingerprint, whether or not they are counted."""
     record, found = encoding.record, list[PartSums]()
     for batch in batches:
         columns, passes = numbers_of(batch, record, integers), None

@@ -18,7 +18,7 @@ _MANY = 1 << 12  # values for which making Arrow's table of all areas again pays
 
 
 class AreaNumbers:
-    """The number of each area by its texts, or -1 for one that is not listed and breaks a rule.
+    """The number of each area by its texts, or -1 for one that is unlisted and breaks a rule.
 
     Texts have numbers by column. Those of neighbouring columns together have numbers again, and the
     last of these are the areas', because the areas are sorted column by column.

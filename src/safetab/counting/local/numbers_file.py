@@ -1,4 +1,7 @@
-"""Files of encoded numbers in the temporary folder, each with the CRC-32 of what was written there."""
+"""Files of encoded numbers in the temporary folder.
+
+Each has the CRC-32 of what was written there.
+"""
 
 from __future__ import annotations
 
@@ -64,9 +67,10 @@ class NumbersFile(Generic[N]):
     def _require(self, is_right: bool) -> None:
         if not is_right:
             raise RunFailed(
-                f"encoded records in {self._path.parent} (--temp) are not those that were written there: the disk"
-                f" is faulty, or another program changed or removed the files. {NOTHING_RELEASED} Check the disk, or"
-                " give another --temp."
+                f"encoded records in {self._path.parent} (--temp)"
+                " are not those that were written there: the disk is faulty,"
+                " or another program changed or removed the files."
+                f" {NOTHING_RELEASED} Check the disk, or give another --temp."
             )
 
 

@@ -132,7 +132,7 @@ class PartRecords:
         return self._file(part, "atom", np.int32), self._file(part, "pattern", np.int32), attributes
 
     def _kept(self, part: int, name: str, numbers: NDArray[N]) -> NDArray[N]:
-        """The same numbers, read-only: as a file that is mapped into memory, or few of them as they are."""
+        """The given numbers, read-only: as a file mapped into memory, or few as a copy."""
         if numbers.nbytes <= _FEW_BYTES:
             few = numbers.copy()  # what they are part of is larger
             few.flags.writeable = False  # of the type that all others have
@@ -151,8 +151,8 @@ class PartRecords:
 
 
 def sort_by_atom(
-    atoms: Int32s, patterns: Int32s, attributes: Attributes, starts: Int64s, sorted_patterns: Int32s,
-    sorted_attributes: Attributes,
+    atoms: Int32s, patterns: Int32s, attributes: Attributes, starts: Int64s,
+    sorted_patterns: Int32s, sorted_attributes: Attributes,
 ) -> None:  # fmt: skip
     """Put the records of each atom together, at starts[a] up to starts[a + 1]. Compiled."""
     for record in range(len(atoms)):
@@ -170,8 +170,8 @@ def sort_by_atom(
 
 
 def group_by_pattern(  # noqa: PLR0913, PLR0917 - a compiled loop takes plain arrays
-    starts: Int64s, patterns: Int32s, attributes: Attributes, run_of_pattern: Int32s, run_starts: Int64s,
-    run_patterns: Int32s, run_sizes: Int32s, grouped: Attributes,
+    starts: Int64s, patterns: Int32s, attributes: Attributes, run_of_pattern: Int32s,
+    run_starts: Int64s, run_patterns: Int32s, run_sizes: Int32s, grouped: Attributes,
 ) -> None:  # fmt: skip
     """Put the records of each pattern together, inside their atom. Compiled.
 

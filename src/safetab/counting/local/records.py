@@ -29,7 +29,10 @@ _BLANK = r"[\s\pZ]"  # Unicode's too, such as the one of Excel that doesn't brea
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ValueColumn:
-    """Distinct values, and each row's position among them; a row without a value has the one after."""
+    """Distinct values, and each row's position among them.
+
+    A row without a value has the position after the last.
+    """
 
     values: pa.Array
     position_of_row: NDArray[np.int32]
@@ -47,7 +50,10 @@ class ValueColumn:
         return np.bincount(self.position_of_row, minlength=len(self.values) + 1)
 
     def texts(self, record: RecordLayout, name: str) -> list[str | None]:
-        """Each value as a delimited file spells it, then that of rows without one, if there are any."""
+        """Each value as a delimited file spells it.
+
+        Then comes that of rows without one, if there are any.
+        """
         held = (
             self.as_bytes() if is_text(self.values.type) else self.values
         )  # a text may not be UTF-8
@@ -65,7 +71,10 @@ class ValueColumn:
         return texts.cast(pa.binary())
 
     def without_blanks(self, separator: str | None) -> ValueColumn:
-        """The column with no blanks around its texts, or around the answers that a separator divides them into."""
+        """The column with no blanks around its texts.
+
+        If a separator divides texts into answers, none are around the answers.
+        """
         if not is_text(self.values.type):
             return self
         texts = self.as_bytes().view(
@@ -78,7 +87,10 @@ class ValueColumn:
         return replace(self, values=pc.replace_substring_regex(texts, f"^{_BLANK}+|{_BLANK}+$", ""))
 
     def digits(self, width: int) -> NDArray[np.int32]:
-        """The numbers that the values spell in `width` digits, else NOT_DIGITS, which also ends them."""
+        """The numbers that the values spell in `width` digits, else NOT_DIGITS.
+
+        NOT_DIGITS also ends them.
+        """
         return np.append(digits_of(self.values, width), NOT_DIGITS).astype(np.int32)
 
 
@@ -104,7 +116,10 @@ def value_batches(
 
 
 def value_batch(batch: pa.RecordBatch, record: RecordLayout) -> ValueBatch:
-    """The record's columns of a batch from Arrow. Raises ArrowInvalid if a dictionary is damaged."""
+    """The record's columns of a batch from Arrow.
+
+    Raises ArrowInvalid if a dictionary is damaged.
+    """
     lists = {name: codes for name, codes in record.code_columns if codes.separator is not None}
     return {
         name: _value_column(_joined(batch.column(name), lists.get(name))) for name in record.columns
@@ -139,7 +154,10 @@ def numbers_of(
 
 
 def _joined(column: pa.Array, codes: CodeColumns | None) -> pa.Array:
-    """A column of lists, each as one text. An answer that contains the separator becomes an invalid code."""
+    """A column of lists, each as one text.
+
+    An answer that contains the separator becomes an invalid code.
+    """
     if not pa.types.is_list(column.type) and not pa.types.is_large_list(column.type):
         return column
     separator, missing = (

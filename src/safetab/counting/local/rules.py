@@ -35,7 +35,10 @@ def judge_rows(
     rows_done: Callable[[int], None],
     sizes: BatchSizes,
 ) -> None:
-    """Report every rule that the known lists show broken. Raises ArrowException for a damaged file."""
+    """Report every rule that the known lists show broken.
+
+    Raises ArrowException for a damaged file.
+    """
     broken = BrokenRules(files.form.noun)
     units = UnitCounts(known.record, sizes.rows_of_units)
     try:

@@ -15,7 +15,7 @@ from safetab.model.specification.values import Unit
 
 
 class UnitCounts:
-    """How many rows each unit has, over all rows that were added, whether or not they are counted."""
+    """The number of rows of each unit, over all added rows, whether or not they are counted."""
 
     def __init__(self, record: RecordLayout, most_waiting: int) -> None:
         self._record = record
@@ -48,7 +48,7 @@ class UnitCounts:
 
 
 def rows_of_units(batch: ValueBatch, record: RecordLayout, unit: Unit) -> pa.Table:
-    """How many rows of a batch each unit has, by the bytes of its text; null stands for no unit."""
+    """The number of a batch's rows of each unit, by the bytes of its text; null stands for none."""
     column = batch[unit.column]
     texts, of_nobody = (
         column.as_bytes(),

@@ -36,9 +36,10 @@ from safetab.model.config.run_config import ReaderKind
 from safetab.model.products.record import RecordLayout
 
 _ONLY_PARQUET = (
-    'with a specification, the engine "spark" reads Parquet files in DATA alone, which every executor must see, and'
-    " takes no --persons or --geography: its tasks read them with the code of the local engine. Write the records as"
-    " Parquet, or run without --engine spark."
+    'with a specification, the engine "spark" reads Parquet files in DATA alone,'
+    " which every executor must see, and"
+    " takes no --persons or --geography: its tasks read them with the code of the local engine."
+    " Write the records as Parquet, or run without --engine spark."
 )
 
 
@@ -61,7 +62,8 @@ class SparkBackend:
     def records(self, data: Path, record: RecordLayout) -> Checked[Records]:
         """The files in the data directory, found by their names, or those that --persons names.
 
-        Those of a specification must be Parquet files in DATA; of text, the driver would read every line.
+        Those of a specification must be Parquet files in DATA; of text, the driver would read every
+        line.
         """
         given = self._options.persons
         if given is None or record.fields:
@@ -93,8 +95,9 @@ class SparkBackend:
     def cef_records(self, data: Path, states: Sequence[str]) -> Checked[Records]:  # noqa: ARG002
         """Nothing, and a finding that says how to convert a CEF."""
         message = (
-            f'the engine "spark" reads no CEF. Convert it first, safetab cef convert {data} FOLDER, which writes'
-            ' confidential Parquet files; then give FOLDER as DATA, with "reader": "csv" in config.json.'
+            f'the engine "spark" reads no CEF. Convert it first, safetab cef convert {data} FOLDER,'
+            ' which writes confidential Parquet files; then give FOLDER as DATA, with "reader":'
+            ' "csv" in config.json.'
         )
         return Checked(
             None, (Finding(Severity.ERROR, "the command", "--engine", message, is_of_files=True),)
@@ -122,12 +125,19 @@ class SparkBackend:
                 findings.error("", f"the catalog has no table {name}.")
         return Checked(None if findings.has_errors else folder, findings.findings)
 
-    def number_of_records(self, records: Records) -> int:  # noqa: ARG002 - only the executors could know
-        """0: no record is stored here, and their number is not known before the executors read them."""
+    # The records are not needed: only the executors could know.
+    def number_of_records(self, records: Records) -> int:  # noqa: ARG002
+        """0: no record is stored here.
+
+        Their number is not known before the executors read them.
+        """
         return 0
 
     def engine(self, records: Records, files: PublicFiles) -> CountingEngine:
-        """The engine. Raises InvalidInput if Spark does not start or an executor lacks something."""
+        """The engine.
+
+        Raises InvalidInput if Spark does not start or an executor lacks something.
+        """
         if not isinstance(records, RecordLocation):
             raise TypeError("Spark reads locations")
         return SparkEngine(self._session, records, files, self._log)

@@ -43,7 +43,10 @@ _MOST_CELLS_AHEAD = 1 << 24  # 128 MB
 
 
 class PieceCells(SelectedCells):
-    """Groups of a level by attribute value, counted piece by piece. Confidential: large groups are in it."""
+    """Groups of a level by attribute value, counted piece by piece.
+
+    Confidential: large groups are in it.
+    """
 
     def __init__(
         self, level: LevelPlan, groups: NDArray[np.int64], encoding: Encoding, pieces: Pieces
@@ -102,10 +105,10 @@ def count_cells(sent: Broadcast[PieceCells], batches: Batches) -> Iterator[pa.Re
 class SparkCounter(RecordCounter):
     """Has the counts of parts, by atom and by attribute, and none of their records.
 
-    Cells of areas inside parts are asked for a few groups at a time, and each job costs more than its
-    counting. So a job also counts groups that come next and are large enough for tables. That guess
-    decides nothing but the number of jobs: a group that was not counted ahead is counted when it is
-    asked for.
+    Cells of areas inside parts are asked for a few groups at a time, and each job costs more than
+    its counting. So a job also counts groups that come next and are large enough for tables. That
+    guess decides nothing but the number of jobs: a group that was not counted ahead is counted when
+    it is asked for.
     """
 
     def __init__(self, encoding: Encoding, pieces: Pieces, kept: DataFrame) -> None:

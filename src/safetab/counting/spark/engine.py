@@ -70,7 +70,10 @@ class SparkEngine:
         self._counter: SparkCounter | None = None
 
     def check(self, rows_done: Callable[[int], None] = lambda _: None) -> tuple[Finding, ...]:
-        """Check, encode, count and keep every row in one scan; another finds the broken rules, if any."""
+        """Check, encode, count and keep every row in one scan.
+
+        Another scan finds the broken rules, if any.
+        """
         findings = FindingsOf(self._location.label)
         try:
             with self._errors_logged():
@@ -103,7 +106,10 @@ class SparkEngine:
             raise MiscountedRecords("the number of rows read differs from the number in the files.")
 
     def _report_units(self, rows: DataFrame, findings: FindingsOf) -> None:
-        """Report rows of no unit and units of too many rows; only their numbers come to the driver."""
+        """Report rows of no unit and units of too many rows.
+
+        Only their numbers come to the driver.
+        """
         unit = self._record.unit
         if unit is None:
             return
@@ -115,7 +121,10 @@ class SparkEngine:
         report_units(unit, missing, too_many, findings)
 
     def _verdict(self, rows: DataFrame) -> Verdict:
-        """Encode, count and keep all records on the executors; the verdict of all tasks together."""
+        """Encode, count and keep all records on the executors.
+
+        Returns the verdict of all tasks together.
+        """
         keys = _keys_of_partitions(self._session)
         inputs = TaskInputs.of_encoding(self._encoding, keys)
         self._pieces = inputs.pieces
@@ -141,10 +150,11 @@ class SparkEngine:
         )
 
     def prepare(self) -> Mapping[Pass, int]:
-        """Fetch the counts. Raises MiscountedRecords if another number of records is counted otherwise.
+        """Fetch the counts.
 
-        Spark itself counts the rows that it reads by part. The tasks count those that they read by
-        the column of parts or by the pass of each area, without looking at atoms.
+        Raises MiscountedRecords if another number of records is counted otherwise. Spark itself
+        counts the rows that it reads by part. The tasks count those that they read by the column of
+        parts or by the pass of each area, without looking at atoms.
         """
         rows, _, kept = self._checked()
         records = self._records
@@ -238,10 +248,10 @@ class SparkEngine:
 def _handed_to_tasks(
     rows: DataFrame, location: RecordLocation, record: RecordLayout
 ) -> tuple[DataFrame, executor.ReadBatches]:
-    """What tasks get, and how they read it: the rows that Spark reads, or the numbers of pieces.
+    """The input of tasks, and the function by which they read it.
 
-    Arrow reads files with types that every executor sees, in the tasks: handing on rows would cost
-    several times more.
+    The input is the rows that Spark reads, or the numbers of pieces. Arrow reads files with types
+    that every executor sees, in the tasks: handing on rows would cost several times more.
     """
     form = location.form
     if form is not None and tasks_read(form, record):
@@ -253,7 +263,10 @@ def _handed_to_tasks(
 
 
 def _keys_of_partitions(session: SparkSession) -> list[int]:
-    """A number for each partition that Spark's hash sends there, to spread parts evenly over tasks."""
+    """A number for each partition that Spark's hash sends there.
+
+    They spread parts evenly over tasks.
+    """
     partitions = int(session.conf.get("spark.sql.shuffle.partitions"))
     partition = f"pmod(hash(CAST(id AS INT)), {partitions}) AS partition"
     hashed = session.range(_KEYS_TRIED * partitions).selectExpr("CAST(id AS INT) AS key", partition)

@@ -1,4 +1,4 @@
-"""Tasks that Python on the executors runs: the local engine's loops on some of the records.
+"""The executors' tasks in Python: the local engine's loops on some of the records.
 
 Imports no Spark. Results cross between Python and Java as pickled bytes, since single numbers would
 cost more than counting them. Tasks write no record to disk, and Spark's message about a task that
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 NEEDED_PACKAGES = ("numba", "numpy", "pandas", "pyarrow")
-"""What an executor's Python needs beside safetab and PySpark; PySpark itself asks for pandas."""
+"""The packages of an executor's Python besides safetab and PySpark, which asks for pandas."""
 
 MISFIT = "misfit"
 """A column that is 0 for a row with its fields of text, else `WRONG_SHAPE` or `NOT_UTF8`."""
@@ -59,9 +59,12 @@ RESULT = "result binary"
 ENCODED = "key int, piece int, result binary"
 """A row for each piece with records of a task, and a row of `NO_PIECE` with the task's verdict."""
 UNITS = "unit binary, rows long"
-"""How many rows of a batch each unit has; null stands for no unit."""
+"""A row for each unit of a batch, with its number of rows; null stands for no unit."""
 COUNTED = "piece int, counts binary, runs binary"
-"""A row for each piece, with its counts and records, and the verdicts, as `counts` of `NO_PIECE`."""
+"""A row for each piece, with its counts and records.
+
+The verdicts are rows, too, as `counts` of `NO_PIECE`.
+"""
 NO_PIECE = -1
 
 _MOST_RECORDS = 1 << 21  # of one row of ENCODED
@@ -73,7 +76,10 @@ Batches = Iterable[pa.RecordBatch]
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Whether all rows are right, how many they are, and how many records each pass and no pass has."""
+    """Whether all rows are right, and how many they are.
+
+    It also says how many records each pass and no pass has.
+    """
 
     are_right: bool
     rows: int
@@ -83,7 +89,10 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PieceCounts:
-    """A piece's counts: of iterations by atom, as in `CountedPart`, and of (iteration, attribute) cells."""
+    """A piece's counts: of iterations by atom, and of (iteration, attribute) cells.
+
+    Those of iterations are as in `CountedPart`.
+    """
 
     records: int
     starts: NDArray[np.int64]
@@ -128,7 +137,7 @@ def describe_python(batches: Batches) -> Iterator[pa.RecordBatch]:
 
 
 ReadBatches = Callable[[TaskInputs, Batches], Iterator[ValueBatch | None]]
-"""How a task gets records from the rows that Spark gives it: `read_rows` or `read_pieces`."""
+"""The function by which a task gets records from Spark's rows: `read_rows` or `read_pieces`."""
 
 
 def read_rows(inputs: TaskInputs, batches: Batches) -> Iterator[ValueBatch | None]:
@@ -235,7 +244,10 @@ def _runs(counted: CountedPart, encoding: TaskEncoding) -> tuple[SortedRecords, 
 def sum_records(
     sent: Broadcast[TaskInputs], secret: Broadcast[bytes], read: ReadBatches, batches: Batches
 ) -> Iterator[pa.RecordBatch]:
-    """What a task's records, which break no rule, add to the fingerprint: lists of `PartSums`."""
+    """The addends of a task's records to the fingerprint, as lists of `PartSums`.
+
+    The records break no rule.
+    """
     inputs = sent.value
     fingerprint = RecordFingerprint(secret.value, inputs.record.part_column)
     integers = RecordIntegers(inputs.record)
@@ -253,7 +265,10 @@ def sum_records(
 def count_units(
     sent: Broadcast[TaskInputs], unit: Unit, batches: Batches
 ) -> Iterator[pa.RecordBatch]:
-    """A task: how many rows of its pieces each unit has, as rows of UNITS. Reads no other column."""
+    """A task: how many rows of its pieces each unit has, as rows of UNITS.
+
+    Reads no other column.
+    """
     record = replace(sent.value.record, columns=(unit.column,))
     for _, batch in pieces_in(batches, record):
         yield from rows_of_units(batch, record, unit).combine_chunks().to_batches()

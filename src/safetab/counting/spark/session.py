@@ -50,7 +50,8 @@ _TUNED = {
     "spark.serializer": "org.apache.spark.serializer.KryoSerializer",
     "spark.rdd.compress": "true",
     "spark.sql.adaptive.enabled": "true",
-    "spark.sql.codegen.hugeMethodLimit": "8000",  # Java only interprets longer methods, at a third of the speed
+    # Java only interprets longer methods, at a third of the speed
+    "spark.sql.codegen.hugeMethodLimit": "8000",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "100000",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.caseSensitive": "true",
@@ -73,7 +74,10 @@ _gateways: list[JavaGateway] = []
 def spark_session(
     options: SparkOptions, settings: EngineSettings, log: Log
 ) -> Iterator[SparkSession]:
-    """A session of the run's own. Raises InvalidInput if it does not start, RunFailed if one was open."""
+    """A session of the run's own.
+
+    Raises InvalidInput if it does not start, RunFailed if one was open.
+    """
     if SparkSession.getActiveSession() is not None:
         raise RunFailed("a Spark session is already open in this process. Stop it before the run.")
     if not _gateways and SparkConf().getAll():  # settings of a Java that was started elsewhere
@@ -113,9 +117,11 @@ def require_python(session: SparkSession, log: Log) -> None:
     if problems:
         python = f"{sys.version_info.major}.{sys.version_info.minor}"
         message = (
-            f"the executors' Python {' and '.join(sorted(problems))}. Every executor needs Python {python} with"
-            f" safetab {VERSION}: install it there with pip install 'safetab[spark]=={VERSION}', and name that Python"
-            f" with --spark-conf {_PYTHON_SETTING}=PATH. The confidential log has Spark's reason. Nothing was read."
+            f"the executors' Python {' and '.join(sorted(problems))}."
+            f" Every executor needs Python {python} with safetab {VERSION}:"
+            f" install it there with pip install 'safetab[spark]=={VERSION}',"
+            f" and name that Python with --spark-conf {_PYTHON_SETTING}=PATH."
+            " The confidential log has Spark's reason. Nothing was read."
         )
         raise _setup_mistake("--engine", message)
 
@@ -162,7 +168,8 @@ def _started(values: Mapping[str, str], settings: EngineSettings) -> SparkSessio
     java_context = java().org.apache.spark.api.java.JavaSparkContext(conf)
     context = SparkContext(conf.get("spark.master"), _NAME, gateway=_gateways[0], jsc=java_context)
     context.setLogLevel(values["spark.log.level"])
-    # the Python of --spark-conf; else this one in `local[...]`, or that of PYSPARK_PYTHON on a cluster
+    # the Python of --spark-conf; else this one in `local[...]`, or that of PYSPARK_PYTHON on a
+    # cluster
     is_here = (
         values.get("spark.master", "").startswith("local") and "PYSPARK_PYTHON" not in os.environ
     )
@@ -183,7 +190,9 @@ def hadoop_configuration() -> Any:
 
 
 def end_java(gateway: JavaGateway, java: subprocess.Popen[bytes]) -> None:
-    """End Java by closing its standard input, and wait for it, so that its time counts as ours.
+    """End Java by closing its standard input.
+
+    It is waited for, so that its time counts as ours.
 
     A thread of Py4J's tells Java about every object that Python has dropped. A message to a Java
     that has ended would print a traceback on the terminal, so that thread is ended first.

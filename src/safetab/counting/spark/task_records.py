@@ -1,4 +1,4 @@
-"""What a task on an executor holds: public lists that it was sent, and encoded records by piece.
+"""The data of a task on an executor: public lists it was sent, and records by piece.
 
 Imports no Spark. A task keeps its records in memory, where the local engine uses files. Spark
 encrypts whatever it moves to disk.
@@ -40,7 +40,10 @@ def unpacked(result: bytes) -> Any:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TaskInputs:
-    """Public lists for encoding and counting; a piece's key decides which task Spark sends it to."""
+    """Public lists for encoding and counting.
+
+    A piece's key decides which task Spark sends it to.
+    """
 
     record: RecordLayout
     numbers_of_codes: tuple[Mapping[str, int], Mapping[str, int]]
@@ -131,7 +134,10 @@ class TaskRecords(PartRecords):
         return sorted(self._of_piece)
 
     def take_pieces(self, codes: NDArray[np.int16]) -> Iterator[tuple[int, bytes]]:
-        """Hand over each piece's records, packed, with its patterns numbered anew; then forget them."""
+        """Hand over each piece's records, packed, with its patterns numbered anew.
+
+        Then forget them.
+        """
         for piece in self.numbers:
             atoms, patterns, attributes = map(
                 np.concatenate, zip(*self._of_piece.pop(piece), strict=True)
@@ -141,7 +147,10 @@ class TaskRecords(PartRecords):
         self.count = 0
 
     def add_piece(self, piece: int, records: bytes, patterns: PatternTable) -> None:
-        """Add records that another task's `take_pieces` packed, and number their patterns as here."""
+        """Add records that another task's `take_pieces` packed.
+
+        Their patterns are numbered as here.
+        """
         atoms, pattern_of_record, attributes, codes = unpacked(records)
         self._append(piece, atoms, patterns.numbers_of(codes)[pattern_of_record], attributes)
 
@@ -159,7 +168,8 @@ class TaskRecords(PartRecords):
         self._of_piece.setdefault(part, []).append((atoms, patterns, attributes))
         self.count += len(atoms)
 
-    def _kept(self, part: int, name: str, numbers: NDArray[N]) -> NDArray[N]:  # noqa: ARG002 - no files to name
+    # There are no files to name.
+    def _kept(self, part: int, name: str, numbers: NDArray[N]) -> NDArray[N]:  # noqa: ARG002
         kept = numbers.copy()
         kept.flags.writeable = False  # like arrays that are read from a file
         return kept

@@ -1,1 +1,1 @@
-"""The U.S. Census Bureau's files: config.json, lists, GRF-C, and where a Census Edited File lies."""
+"""The U.S. Census Bureau's files: config.json, lists, GRF-C, and a Census Edited File's folders."""

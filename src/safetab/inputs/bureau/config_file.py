@@ -176,7 +176,10 @@ def _budgets(keys: ConfigKeys, product: Product, passes: tuple[Pass, ...]) -> _B
         of_pass = measured_levels(product, US.levels_of([tabulation_pass]))
         if all(budgets[family].get(level) == 0 for family, level in of_pass):
             names = shortened((budget_key(product, family, level) for family, level in of_pass), 2)
-            problem = f"true, but every budget of this pass is 0: {names}. Give a level a budget, or write false."
+            problem = (
+                f"true, but every budget of this pass is 0: {names}."
+                " Give a level a budget, or write false."
+            )
             keys.findings.error(_PASS_KEYS[tabulation_pass], problem)
     return budgets
 

@@ -55,7 +55,10 @@ def read_geography_at(path: Path) -> Checked[Areas]:
 
 
 def read_geography_of(paths: tuple[Path, ...]) -> Checked[Areas]:
-    """The geography of these text files, gzipped or not. Columns that it does not need are ignored."""
+    """The geography of these text files, gzipped or not.
+
+    Columns that it does not need are ignored.
+    """
     return _geography_of_files(TableFiles(TEXT, paths), FindingsOf(GEOGRAPHY_TABLE))
 
 
@@ -135,11 +138,13 @@ def geography_paths(data: Path) -> tuple[Path, ...]:
 
 def digits_of_file(
     path: Path, form: TableForm, widths: Mapping[str, int], findings: FindingsOf,
-    other_rules: Mapping[str, str] = MappingProxyType({}), others: Callable[[pa.RecordBatch], Digits] = lambda _: {},
+    other_rules: Mapping[str, str] = MappingProxyType({}),
+    others: Callable[[pa.RecordBatch], Digits] = lambda _: {},
 ) -> Iterator[Digits]:  # fmt: skip
     """The numbers of the wanted columns, batch by batch, without the rows that are wrong.
 
-    What is wrong goes to the findings. `others` reads the columns that `other_rules` has, in any form.
+    What is wrong goes to the findings. `others` reads the columns that `other_rules` has, in any
+    form.
     """
     misshapen_lines: list[int] = []
     rules = {column: f"must be {width} digits" for column, width in widths.items()} | dict(

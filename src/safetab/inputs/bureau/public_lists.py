@@ -81,7 +81,10 @@ def _codes_of(
     """The codes that a term of the short form stands for."""
     match = _TERM.fullmatch(term)
     if match is None:
-        rule = "a term must be a code of four digits or a range such as 1010:1290, with a comma between terms"
+        rule = (
+            "a term must be a code of four digits or a range such as 1010:1290,"
+            " with a comma between terms"
+        )
         problems.add(line, _CODES, rule, term)
         return ()
     first, last = match.groups()

@@ -1,4 +1,7 @@
-"""A specification whose areas are the Bureau's: its choices and groups, for the U.S. census and its two products."""
+"""A specification whose areas are the Bureau's.
+
+Its choices and groups are for the U.S. census and its two products.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +54,10 @@ def is_of_the_bureau(spec: Specification) -> bool:
 
 
 def check_bureaus(spec: Specification, findings: FindingsOf) -> None:
-    """Report what is unlike the U.S. census if the areas are the Bureau's, or has the names of its passes if not."""
+    """Report what is unlike the U.S. census if the areas are the Bureau's.
+
+    If they are not, report passes that have the names of its passes.
+    """
     if not is_of_the_bureau(spec):
         for name in (one.name for one in spec.areas.passes if one.name.lower() in _PASSES):
             # accounts take passes with these names to share nobody
@@ -108,13 +114,19 @@ def config_of_bureau(spec: Specification) -> RunConfig:
 
 
 def _with_all_thresholds(config: FamilyConfig, passes: tuple[Pass, ...]) -> FamilyConfig:
-    """With thresholds of 0 for the levels that are not tabulated: config.json has some for every level."""
+    """The configuration with thresholds of 0 for the levels that are not tabulated.
+
+    config.json has some for every level.
+    """
     zeros = dict.fromkeys(US.levels_of(passes), Thresholds((0,) * len(config.family.finer)))
     return replace(config, thresholds=MappingProxyType({**zeros, **config.thresholds}))
 
 
 def lists_of_bureau(groups: list[NamedGroup], code_names: Mapping[str, str]) -> PublicLists:
-    """The groups of a specification as groups of the U.S. census, which lists none of a level never tabulated."""
+    """The groups of a specification as groups of the U.S. census.
+
+    The census lists none of a level never tabulated.
+    """
     ordered = sorted(groups, key=lambda group: group.code)
     iterations = []
     for group in ordered:

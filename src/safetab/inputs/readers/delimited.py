@@ -29,7 +29,10 @@ class Row(NamedTuple):
 
 
 class RowProblems:
-    """Gathers the rows that break a rule, so a rule that is broken a thousand times is one finding."""
+    """Gathers the rows that break a rule.
+
+    So a rule that is broken a thousand times is one finding.
+    """
 
     def __init__(self, findings: FindingsOf, before_places: str = "") -> None:
         self._findings = findings
@@ -44,7 +47,10 @@ class RowProblems:
     def add_places(
         self, column: str, rule: str, places: Sequence[object], unnamed: int = 0
     ) -> None:
-        """Note the places where the values of a column break a rule. There may be none, or more than are named."""
+        """Note the places where the values of a column break a rule.
+
+        There may be none, or more than are named.
+        """
         if places:
             self._places.setdefault((column, rule), []).extend(places)
             self._unnamed[column, rule] += unnamed
@@ -54,7 +60,8 @@ class RowProblems:
         for (column, rule), places in self._places.items():
             self._findings.error(
                 column,
-                f"{rule}: {self._before_places}{shortened(places, unnamed=self._unnamed[column, rule])}.",
+                f"{rule}: {self._before_places}"
+                f"{shortened(places, unnamed=self._unnamed[column, rule])}.",
             )
 
 
@@ -102,7 +109,10 @@ def read_rows(
             return []
         cause = header_mistake(lines[0], header)
         given = f'{"Line 1" if cause else "the header"} is "{cut(lines[0], 200)}"'
-        must = f"{'The header' if cause else 'It'} must be {expected}, in any order{'' if cause else wrong}."
+        must = (
+            f"{'The header' if cause else 'It'} must be {expected},"
+            f" in any order{'' if cause else wrong}."
+        )
         findings.error("line 1", f"{cause}{given}. {must}")
         return []
     if len(lines) == 1 and not may_be_empty:
@@ -116,7 +126,10 @@ def header_mistake(
     separator: str = SEPARATOR,
     if_none_is_named: str = _NO_HEADER,
 ) -> str:
-    """What is likely wrong with a header: sentences that quote nothing of it, or "" if nothing is likely."""
+    """The likely faults of a header, or "" if nothing is likely.
+
+    The sentences quote nothing of the header.
+    """
     known = {column.casefold() for column in columns}
 
     def known_by(other: str) -> set[str]:

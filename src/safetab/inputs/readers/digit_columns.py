@@ -22,7 +22,7 @@ Digits = dict[str, NDArray[np.int64]]
 
 
 def digits_of(column: pa.Array, width: int) -> NDArray[np.int64]:
-    """The numbers that the digits spell, or NOT_DIGITS where a value does not have `width` digits.
+    """The numbers that the digits spell, or NOT_DIGITS for a value without `width` digits.
 
     Integers may be smaller: leading zeros are not stored.
     """

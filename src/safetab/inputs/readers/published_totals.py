@@ -31,7 +31,10 @@ _CODE_DIGITS = 4
 _COUNT = "^-?[0-9]{1,18}$"
 
 _Part = tuple[NDArray[np.int64], TotalsOfLevel]
-"""The position of each total's level among the geography levels, and the totals, their codes as numbers."""
+"""The level of each total, and the totals, their codes as numbers.
+
+A level is its position among the geography levels.
+"""
 
 
 def find_published_totals(data: Path, table: str, findings: FindingsOf) -> TableFiles | None:
@@ -75,7 +78,10 @@ def _form_in(path: Path) -> TableForm:
 def read_published_totals(
     files: TableFiles, table: str, census: Census, areas: Areas
 ) -> Checked[PublishedTotals]:
-    """The totals of these files, at any levels, and every finding about them. Their regions must be among `areas`."""
+    """The totals of these files, at any levels, and every finding about them.
+
+    Their regions must be among `areas`.
+    """
     findings = FindingsOf(table)
     parts = [
         part
@@ -164,10 +170,13 @@ def _checked(
 
 
 def _rule_of_ids(level: AreaLevel) -> str:
-    """What the ids of a level must be, such as 7 digits, state first."""
+    """The rule of a level's ids, such as 7 digits, state first."""
     ids, parent = level.kind.ids, level.kind.parent
     begins = isinstance(ids, DigitIds) and ids.begin_with_parent and parent is not None
-    return f"{ids.rule}{f', {parent.noun} first,' if begins and parent else ''} where REGION_TYPE is {level.label}"
+    return (
+        f"{ids.rule}{f', {parent.noun} first,' if begins and parent else ''}"
+        f" where REGION_TYPE is {level.label}"
+    )
 
 
 def _are_nowhere(level: AreaLevel, ids: NDArray[np.int64]) -> NDArray[np.bool_]:
@@ -180,12 +189,18 @@ def _are_nowhere(level: AreaLevel, ids: NDArray[np.int64]) -> NDArray[np.bool_]:
 
 def _rule_of_nowhere(level: AreaLevel) -> str:
     kind = level.kind
-    return f"where REGION_TYPE is {level.label}, {kind.nowhere} means in no {kind.noun}. Leave these rows out"
+    return (
+        f"where REGION_TYPE is {level.label}, {kind.nowhere} means in no {kind.noun}."
+        " Leave these rows out"
+    )
 
 
 def _rule_of_regions(level: AreaLevel, census: Census) -> str:
     areas_file = census.words.areas_file
-    return f"must be in the {areas_file} where REGION_TYPE is {level.label}. Give the {areas_file} of the totals"
+    return (
+        f"must be in the {areas_file} where REGION_TYPE is {level.label}."
+        f" Give the {areas_file} of the totals"
+    )
 
 
 def _numbers_of_ids(column: pa.Array, ids: Ids) -> NDArray[np.int64]:

@@ -1,4 +1,4 @@
-"""The files of a large table: finds them, and reads wanted columns batch by batch as Arrow arrays.
+"""The files of a large table: finds them, and reads wanted columns as batches of Arrow.
 
 A table is one file of a known form, or a folder of files of one form.
 """
@@ -36,7 +36,10 @@ class TableFiles:
         return (self.folder or self.parts[0]).name
 
     def label_of(self, part: Path) -> str:
-        """The name of a part in findings. Several tables may have parts of the same name in their folders."""
+        """The name of a part in findings.
+
+        Several tables may have parts of the same name in their folders.
+        """
         return f"{self.folder.name}/{part.name}" if self.folder else part.name
 
 
@@ -74,7 +77,8 @@ def find_table_at(path: Path, findings: FindingsOf) -> TableFiles | None:
         elif not path.is_file() or not _has_known_ending(path, TABLE_FORMS):
             findings.error(
                 "",
-                f"{path} must be a file that ends in {', '.join(form.ending for form in TABLE_FORMS)}.",
+                f"{path} must be a file that ends in"
+                f" {', '.join(form.ending for form in TABLE_FORMS)}.",
             )
         elif not is_utf8_path(path):
             findings.error("", NOT_UTF_8_PATH)
@@ -131,7 +135,8 @@ def _parts_of(folder: Path, findings: FindingsOf, known: _Forms) -> TableFiles |
     if not folder.is_dir():
         findings.error(
             "",
-            f"{folder} is a file without an ending. Name it {folder.name}.txt, or make it a folder.",
+            f"{folder} is a file without an ending. Name it {folder.name}.txt,"
+            " or make it a folder.",
         )
         return None
     parts = sorted(path for path in folder.iterdir() if not path.name.startswith((".", "_")))
@@ -173,7 +178,9 @@ def batches_of(
     findings: FindingsOf,
     misshapen_lines: list[int],
 ) -> Iterator[pa.RecordBatch]:
-    """Batches with exactly these columns. Problems with the shape of the file go to the findings.
+    """Batches with exactly these columns.
+
+    Problems with the shape of the file go to the findings.
 
     Lines with too few or too many fields are left out. Their numbers are appended to
     `misshapen_lines` before the batch that they would have been in comes out.
@@ -194,6 +201,9 @@ def why_damaged(path: Path, error: Exception, name: str | None = None) -> str:
 
 
 def columns_of(path: Path) -> list[str]:
-    """The names of a file's columns. Raises OSError or an ArrowException if the file can't be read."""
+    """The names of a file's columns.
+
+    Raises OSError or an ArrowException if the file can't be read.
+    """
     columns = form_of(path).columns_of(path, SEPARATOR)
     return columns if isinstance(columns, list) else list(columns.names)

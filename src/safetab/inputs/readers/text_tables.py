@@ -1,4 +1,7 @@
-"""Large delimited text files as streams of bytes, gzipped or not: header, blank lines, line ends."""
+"""Large delimited text files as streams of bytes, gzipped or not.
+
+The module reads header, blank lines and line ends.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +42,7 @@ def ends_with_return(path: Path) -> bool:
 
 
 def blank_lines_at_the_end(path: Path) -> int:
-    """How many lines at the end of a file are blank."""
+    """The number of blank lines at the end of a file."""
     run = b""
     for block in _blocks(path):
         kept = block.rstrip(b"\r\n")
@@ -82,7 +85,7 @@ class _LinesOfText:
 
     @property
     def rows(self) -> int:
-        """How many lines follow the first, without blank ones at the end."""
+        """The number of lines after the first, without blank ones at the end."""
         return self._ends - self._ends_at_the_end
 
     @property
@@ -127,7 +130,10 @@ class _LinesOfText:
 
 
 def blank_lines_inside(path: Path, most: int) -> tuple[int, list[int]]:
-    """How many blank lines are followed by something, and the numbers of the first `most` of them."""
+    """The number of blank lines that are followed by something.
+
+    It comes with the numbers of the first `most` of them.
+    """
     count = 0
     first = list[int]()
     run = 0  # blank lines that nothing has followed yet

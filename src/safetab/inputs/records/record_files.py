@@ -85,7 +85,8 @@ def check_typed_columns(part: TypedColumns, record: RecordLayout, findings: Find
         listed = shortened(wrong, len(record.columns))
         findings.error(
             "",
-            f"columns missing or repeated{', ignoring upper and lower case' * (not record.fields)}: {listed}."
+            "columns missing or repeated"
+            f"{', ignoring upper and lower case' * (not record.fields)}: {listed}."
             f"{_likely_other(part.names, record)}",
         )
     columns = (*record.ruled, *record.fields.values())
@@ -145,7 +146,7 @@ REASON_IS_LOGGED = "The confidential log has the reason."
 """The end of a finding whose reason may quote a record."""
 
 PATTERN_CHARACTERS = frozenset("*?[]{}")
-"""What other programs read as a pattern in a path."""
+"""Characters that other programs read as a pattern in a path."""
 
 
 def record_file_names(data: Path, record: RecordLayout) -> Checked[TableFiles]:
@@ -197,7 +198,7 @@ def readable_record_files(data: Path, record: RecordLayout) -> TableFiles | None
 
 
 def number_of_records(files: TableFiles) -> int:
-    """How many records there are, before a row is read.
+    """The number of records, before a row is read.
 
     The number is exact if columns have types or the files were checked. Otherwise it is an estimate
     from the sizes of the files.
@@ -215,7 +216,7 @@ def _checked_rows(
     threads: int,
     sizes: BatchSizes,
 ) -> int:
-    """How many rows a part has, by its bytes. Problems go to the findings."""
+    """The number of rows of a part, by its bytes. Problems go to the findings."""
     try:
         _check_columns(path, form, record, findings)
         return form.rows_of(path, findings, threads, sizes)

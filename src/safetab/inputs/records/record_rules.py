@@ -23,7 +23,7 @@ def rule_of(column: RuledColumn) -> Rule:
 
 
 def without_blanks(rule: Rule, record: RecordLayout) -> Rule:
-    """The same rule, for values that keep it but for the blanks around them."""
+    """The rule, for values that keep it but for the blanks around them."""
     column, sentence = rule
     values = "them" if column in record.separators_of_lists else "it"
     return column, f"{sentence}, without blanks around {values}"
@@ -80,7 +80,7 @@ def _from_to(columns: Sequence[str]) -> str:
 
 
 class BrokenRules:
-    """How many rows break which rule, and where the first of them are."""
+    """The number of rows that break each rule, and the places of the first of them."""
 
     def __init__(self, noun: str = "line") -> None:
         """`noun` is what the numbers count: lines of text files, rows of others."""
@@ -111,7 +111,10 @@ class BrokenRules:
             findings.broken(column, sentence, rows, self.where(rule))
 
     def where(self, rule: Rule) -> str:
-        """The files and numbers of the first rows that break a rule, for the confidential log only."""
+        """The files and numbers of the first rows that break a rule.
+
+        They are for the confidential log only.
+        """
         listed = [
             f"{part}, {self._noun}{'s' if len(numbers) > 1 else ''} {', '.join(map(str, numbers))}"
             for part, numbers in self._numbers[rule].items()
@@ -124,7 +127,9 @@ class BrokenRules:
 def report_passes(
     people: Mapping[Pass, int], in_no_pass: int, record: RecordLayout, findings: FindingsOf
 ) -> None:
-    """Warn about passes without records and records without a pass, for the curator's eyes only.
+    """Warn about passes without records and records without a pass.
+
+    The warnings are for the curator's eyes only.
 
     A release must not depend on whether somebody is there except through noise.
 
@@ -163,7 +168,7 @@ def report_units(unit: Unit, missing: int, too_many: int, findings: FindingsOf) 
 
 
 def text_of_value(record: RecordLayout, column: str, value: object) -> str | None:
-    """How a delimited file would spell a value of a typed column, or None if it can't."""
+    """The text of a typed column's value in a delimited file, or None if it can't be spelled."""
     if column in record.fields:
         return record.fields[column].text_of(value)
     if value is None:

@@ -1,6 +1,7 @@
-"""The table of areas of a specification: its rows sorted by key, ids and names of every level, and passes.
+"""The table of areas of a specification.
 
-`read_lists` reads it with the other public lists that the specification names, all findings together.
+It has rows sorted by key, ids and names of every level, and passes. `read_lists` reads it with the
+other public lists that the specification names, all findings together.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ class _AreaTable:
 
     @property
     def facts(self) -> PublicFacts:
-        """What a census needs to know of the table."""
+        """The facts of the table that a census needs to know."""
         return PublicFacts(self.ids, _parents(self.number_of), _part(self.number_of))
 
     def areas(self, kinds: Sequence[AreaKind], part: AreaKind) -> Areas:
@@ -176,6 +177,7 @@ def _refuse_alike(
 def _names(
     level: LevelOfAreas, texts: Texts, ids: TextIds, numbers: _Numbers, findings: FindingsOf
 ) -> Mapping[str, str]:
+    """The name of each entity of a level, by id; an entity with two names is a finding."""
     if level.names is None:
         return {}
     encoded, inside = texts[level.names].dictionary_encode(), numbers != NO_ENTITY
@@ -194,6 +196,7 @@ def _names(
 def _rows_of_passes(
     spec: Specification, texts: Texts, findings: FindingsOf
 ) -> dict[str, NDArray[np.bool_]]:
+    """The rows of the table in each pass; empty or overlapping passes are findings."""
     rows = len(next(iter(texts.values())))
     taken = np.zeros(rows, dtype=np.bool_)
     found: dict[str, NDArray[np.bool_]] = {}
@@ -226,9 +229,10 @@ def _other(
 
 
 def _parents(number_of: Mapping[str, _Numbers]) -> Mapping[str, str]:
-    """For each level the one with most areas of which each holds whole areas of that level, if there is any.
+    """The parent of each level, if it has one.
 
-    Of two levels with the same areas, the first is the parent.
+    It is the level with most areas of which each holds whole areas of the child. Of two levels with
+    the same areas, the first is the parent.
     """
     names = list(number_of)
     sizes = {name: int(numbers.max(initial=NO_ENTITY)) + 1 for name, numbers in number_of.items()}
@@ -267,7 +271,7 @@ def _part(number_of: Mapping[str, _Numbers]) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class GivenLists:
-    """What the lists say, in texts; without a table if the areas are in DATA."""
+    """The content of the lists, in texts; without a table if the areas are in DATA."""
 
     table: _AreaTable | None
     codes: Mapping[str, Codes]  # by classification

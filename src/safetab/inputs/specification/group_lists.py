@@ -34,7 +34,7 @@ _CODE, _NAME = "code", "name"
 _GROUP_COLUMNS = ("group", "name", "level", "classification", "members", "list")
 _CODES_COLUMNS = ("group", "code")
 _ONLY_END = "-only"
-"""How the codes of groups end that hold only their own codes, if groups are made from a column."""
+"""The ending of the codes of groups with only their own codes, if groups are made from a column."""
 
 _FindingsIn = Mapping[str, FindingsOf]
 """The findings about each file, by its name."""
@@ -73,7 +73,10 @@ class NamedGroup:
 def read_code_list(
     classification: CodeList, spec: Specification, path: Path, findings: FindingsOf
 ) -> Codes:
-    """The codes of a classification: those of its file that match its pattern and are not residual."""
+    """The codes of a classification.
+
+    They are those of its file that match its pattern and are not residual.
+    """
     own = (level for level in spec.groups.levels if level.of == classification.name)
     further = [name for level in own for name in (level.column, level.names) if name is not None]
     texts = read_columns(path, [_CODE, _NAME, *further], findings)
@@ -109,7 +112,10 @@ def _refuse_misshapen(classification: CodeList, codes: Sequence[str], findings: 
     refuse_misshapen_ids(_CODE, pa.array(codes, pa.string()), findings)
     first, separator = classification.first, classification.separator
     if first is not None:
-        problem = f"longer than `first = {first}`, so no record can have it. Shorten the codes of the list."
+        problem = (
+            f"longer than `first = {first}`, so no record can have it."
+            " Shorten the codes of the list."
+        )
         refuse(_CODE, (code for code in codes if len(code) > first), problem, findings)
     if separator is not None:
         divided = (code for code in codes if separator in code)
@@ -122,7 +128,8 @@ def groups_by_columns(
     """The groups that columns of code lists make."""
     found = list[NamedGroup]()
     for level in spec.groups.levels:
-        assert level.of is not None and level.column is not None  # noqa: PT018 - checked when the file was read
+        # Checked when the file was read.
+        assert level.of is not None and level.column is not None  # noqa: PT018
         of_level, own = codes[level.of], spec.classification(level.of)
         if level.column not in of_level.columns:
             continue  # the list could not be read
@@ -163,7 +170,8 @@ def groups_of_files(
     findings: _FindingsIn,
 ) -> list[NamedGroup]:
     """The groups that two files list, with findings about what they name."""
-    assert spec.groups.file is not None and spec.groups.codes is not None  # noqa: PT018 - checked when the file was read
+    # Checked when the file was read.
+    assert spec.groups.file is not None and spec.groups.codes is not None  # noqa: PT018
     of_groups, of_codes = findings[spec.groups.file], findings[spec.groups.codes]
     rows = read_columns(
         paths[spec.groups.file], _GROUP_COLUMNS[:-1], of_groups, may_have=_GROUP_COLUMNS
@@ -212,7 +220,10 @@ def groups_of_files(
     for group in right:
         unknown = group.codes - codes[group.classification].names.keys()
         if unknown:
-            problem = f"{shortened(sorted(unknown))} of group {group.code}: not a code of {group.classification}."
+            problem = (
+                f"{shortened(sorted(unknown))} of group {group.code}:"
+                f" not a code of {group.classification}."
+            )
             of_codes.error("code", problem)
     return right
 
@@ -220,7 +231,11 @@ def groups_of_files(
 def refuse_wrong_groups(
     groups: Sequence[NamedGroup], spec: Specification, of_file: _FindingsIn
 ) -> None:
-    """Report groups without codes, codes of groups given twice, and codes in two groups of a kind at an area kind."""
+    """Report groups without codes, and codes that clash.
+
+    A clash is the code of a group that is given twice, or a code in two groups of a kind at an area
+    kind.
+    """
     findings = of_file[spec.groups.file or SPECIFICATION_FILE]
     places = defaultdict[str, dict[str, None]](dict)
     for group in groups:
@@ -230,7 +245,10 @@ def refuse_wrong_groups(
         f"{code} ({' and '.join(places[code])})"
         for code in repeated(group.code for group in groups)
     )
-    problem = "several groups have this code. Keep one row for each, or give a level another `code_prefix`."
+    problem = (
+        "several groups have this code. Keep one row for each,"
+        " or give a level another `code_prefix`."
+    )
     refuse("group", again, problem, findings)
     if any(not group.code for group in groups):
         findings.error("group", "the code of a group is empty. Fill it, or take the row out.")
@@ -247,7 +265,10 @@ def refuse_wrong_groups(
 def _refuse_shared_codes(
     groups: Sequence[NamedGroup], spec: Specification, findings: FindingsOf
 ) -> None:
-    """Stability rests on it: at a kind of area, a code is in at most one group of a kind and level."""
+    """Report codes in two groups of a kind and level at a kind of area.
+
+    Stability rests on it: there, a code is in at most one such group.
+    """
     reported, seen = set[tuple[str, str]](), list[set[str]]()
     for area in spec.areas.levels:
         lists = {
@@ -264,7 +285,10 @@ def _refuse_shared_codes(
                 first = holder.setdefault((group.level, group.kind, code), group.code)
                 if first != group.code and (first, group.code) not in reported:
                     reported.add((first, group.code))
-                    problem = f"code {code} is in {first} and in {group.code}, which share level and members."
+                    problem = (
+                        f"code {code} is in {first} and in {group.code},"
+                        " which share level and members."
+                    )
                     findings.error(
                         "code", f"{problem} A record would be counted twice: keep it in one."
                     )

@@ -1,6 +1,6 @@
-"""Reads the public tables that a specification names: CSV with quotes, or Parquet; every value is a text.
+"""Reads the public tables that a specification names.
 
-Published totals are such a table, too.
+They are CSV with quotes, or Parquet; every value is a text. Published totals are such a table, too.
 """
 
 from __future__ import annotations
@@ -37,7 +37,10 @@ Texts = Mapping[str, pa.Array]
 def read_columns(
     path: Path, wanted: Iterable[str], findings: FindingsOf, may_have: Collection[str] = ()
 ) -> Texts | None:
-    """These columns of a table, or None and findings. If it is said what it may have, other columns are findings."""
+    """These columns of a table, or None and findings.
+
+    If it is said what it may have, other columns are findings.
+    """
     columns = list(dict.fromkeys(wanted))
     try:
         return _read_columns(path, columns, findings, may_have)
@@ -57,14 +60,17 @@ def _why_not_read(path: Path, columns: list[str], error: Exception) -> str:
     except UnreadableFile as problem:  # it names the line that is not UTF-8
         return f"{problem} A spreadsheet calls this form CSV UTF-8."
     if "straddl" in str(error):
-        return "a row has more than a million bytes. Shorten its texts, or close a quote that was left open."
+        return (
+            "a row has more than a million bytes. Shorten its texts,"
+            " or close a quote that was left open."
+        )
     return f"can't be read: {str(error).partition(chr(10))[0][:200]}"
 
 
 def _read_columns(
     path: Path, columns: list[str], findings: FindingsOf, may_have: Collection[str]
 ) -> Texts | None:
-    """The same, but it raises what Arrow or Python says of a file that can't be read."""
+    """The columns' texts; raises what Arrow or Python says of a file that can't be read."""
     table = _read_parquet(path) if path.suffix == _PARQUET else _read_csv(path, findings)
     if not _has_columns(table, columns, may_have, findings, is_csv=path.suffix != _PARQUET):
         return None
@@ -83,7 +89,10 @@ def _has_columns(
     *,
     is_csv: bool,
 ) -> bool:
-    """Whether a table has these columns, each once. What is wrong with its heading goes to the findings."""
+    """Whether a table has these columns, each once.
+
+    What is wrong with its heading goes to the findings.
+    """
     missing = [name for name in columns if name not in table.column_names]
     cause = (
         header_mistake(_COMMA.join(table.column_names), columns, _COMMA, "")
@@ -143,7 +152,10 @@ def _lines_of_other_widths(path: Path) -> Iterator[str]:
         columns = len(next(rows))
         for row in rows:
             if row and len(row) != columns:
-                yield f"line {rows.line_num} has {len(row)} {'column' if len(row) == 1 else 'columns'}"
+                yield (
+                    f"line {rows.line_num} has {len(row)}"
+                    f" {'column' if len(row) == 1 else 'columns'}"
+                )
 
 
 def _texts(column: pa.ChunkedArray) -> pa.Array:
@@ -160,11 +172,15 @@ def refuse_misshapen_ids(name: str, texts: pa.Array, findings: FindingsOf) -> No
     if long:
         findings.error(
             name,
-            f"{_have(long)} more than {MOST_CODE_BYTES} bytes, such as {long[0][:MOST_CODE_BYTES]}...",
+            f"{_have(long)} more than {MOST_CODE_BYTES} bytes,"
+            f" such as {long[0][:MOST_CODE_BYTES]}...",
         )
     strange = texts.filter(pc.invert(pc.utf8_is_printable(texts))).unique().to_pylist()
     if strange:
-        problem = f"{_have(strange)} characters that can't be printed, such as {strange[0][:MOST_CODE_BYTES]!a}."
+        problem = (
+            f"{_have(strange)} characters that can't be printed,"
+            f" such as {strange[0][:MOST_CODE_BYTES]!a}."
+        )
         findings.error(name, f"{problem} Use letters, digits and signs.")
     padded = texts.filter(pc.not_equal(pc.utf8_trim(texts, " "), texts)).unique().to_pylist()
     if padded:

@@ -21,8 +21,8 @@ from safetab.model.census.census import PopulationGroupLevel
 from safetab.model.products.product import Shape, TableFamily
 
 NO_PROTECTION = (
-    "This setting protects nobody at this level: the noise is 0 with a chance above 1/2, so a number is more likely"
-    " exact than not. `safetab run` refuses it for real people."
+    "This setting protects nobody at this level: the noise is 0 with a chance above 1/2,"
+    " so a number is more likely exact than not. `safetab run` refuses it for real people."
 )
 
 
@@ -37,7 +37,9 @@ class ParameterConcern:
 
 @checks_arguments
 def concerns(tuning: Tuning) -> tuple[ParameterConcern, ...]:
-    """What makes no sense in a configuration, or protects too little; first what is about all levels.
+    """Concerns about a configuration: what makes no sense in it, or protects too little.
+
+    Those about all levels come first.
 
     Args:
         tuning: The configuration.
@@ -57,8 +59,9 @@ def _of_all(tuning: Tuning) -> Iterator[str]:
     used, most = config.most_answers, config.census.most_answers
     if used < most:
         yield (
-            f"Only the first {used} of {most} {config.census.words.answers} are used, also to judge who is in"
-            f" a group alone: {config.product.record.nouns} with more codes are missing from some of their groups."
+            f"Only the first {used} of {most} {config.census.words.answers} are used,"
+            f" also to judge who is in a group alone: {config.product.record.nouns} with more codes"
+            " are missing from some of their groups."
         )
     of_suppression = concern_of_suppression(config)
     if of_suppression is not None:
@@ -95,5 +98,6 @@ def _of_cells(design: LevelDesign, shape: Shape) -> str | None:
     at, at_most = at_threshold(design, threshold)
     return (
         f"{at} a cell of {table_in_words(design, shape)} holds{at_most}"
-        f" {threshold // shape.cells:,} on average, less than its margin of error: ±{cell:,} at 95 %."
+        f" {threshold // shape.cells:,} on average, less than its margin of error:"
+        f" ±{cell:,} at 95 %."
     )

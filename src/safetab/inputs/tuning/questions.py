@@ -1,4 +1,7 @@
-"""Which budget, threshold or margins give what is wanted, and what other noise or fewer codes would."""
+"""The budget, threshold or margins that give what is wanted.
+
+Other answers say what other noise or fewer codes would give.
+"""
 
 from __future__ import annotations
 
@@ -44,11 +47,11 @@ class BudgetForMargin:
     budget: Fraction
     margin: int
     paper_budget: Fraction | None
-    """What the paper's formula asks for, unrounded; it is about zCDP and a confidence of 95 %."""
+    """The budget of the paper's formula, unrounded; it is about zCDP and a confidence of 95 %."""
 
     @property
     def saving(self) -> Fraction | None:
-        """How much smaller it is than today's budget, as a part of that."""
+        """The share of the paper's budget that this one saves."""
         return None if self.paper_budget is None else 1 - self.budget / self.paper_budget
 
 
@@ -58,9 +61,10 @@ class ThresholdForError:
 
     size: int
     cautious_threshold: int | None
-    """The size plus the margin of the first stage: a group whose noisy size reaches it is rarely smaller.
+    """The size plus the margin of the first stage.
 
-    None if published totals choose tables: those count people, whatever the records are of.
+    A group whose noisy size reaches it is rarely smaller than the size. None if published totals
+    choose tables: those count people, whatever the records are of.
     """
 
 
@@ -93,7 +97,9 @@ class MarginsForTotal(Result, Generic[_What]):
 def least_budget(
     tuned: TunedLevel, margin: int, confidence: Fraction = CONFIDENCE
 ) -> BudgetForMargin | None:
-    """For the margin of a cell, which is also that of a published total; None if no such noise can be drawn.
+    """The budget for the margin of a cell, which is also that of a published total.
+
+    None if no such noise can be drawn.
 
     Args:
         tuned: A level with its configuration, e.g. one of `tuning.levels`.
@@ -136,7 +142,10 @@ def _least_budget(
 
 
 def least_decimal(is_enough: Callable[[Fraction], bool]) -> Fraction | None:
-    """The smallest decimal of 4 significant digits that is enough, if all above it are and none below."""
+    """The smallest decimal of 4 significant digits that is enough.
+
+    All above it must be enough, and none below.
+    """
     powers = range(_LEAST_POWER, _MOST_POWER)
     power = next((power for power in powers if is_enough(Fraction(10) ** power)), None)
     if power is None or power == _LEAST_POWER:
@@ -153,7 +162,9 @@ def least_decimal(is_enough: Callable[[Fraction], bool]) -> Fraction | None:
 def threshold_for(
     tuned: TunedLevel, kind: LineKind, relative_margin: Fraction, confidence: Fraction = CONFIDENCE
 ) -> ThresholdForError | None:
-    """The least true size of a group at which the margin of a line is this part of its average true size.
+    """The least true size of a group at which a line has this relative margin.
+
+    The margin is this part of the line's average true size.
 
     Args:
         tuned: A level with its configuration, e.g. one of `tuning.levels`.
@@ -178,10 +189,11 @@ def best_margins(
     proportions: Mapping[PopulationGroupLevel, Fraction],
     confidence: Fraction = CONFIDENCE,
 ) -> MarginsForTotal[PopulationGroupLevel] | None:
-    """The smallest margins in these proportions that a pass can have for `total`, in the tuning's table family.
+    """The smallest margins in these proportions that a pass can have for `total`.
 
-    The whole total is spent: what the proportions leave over makes every margin a little smaller. Levels of the
-    pass without a proportion are left out. None if there is no such noise.
+    They are in the tuning's table family. The whole total is spent: what the proportions leave over
+    makes every margin a little smaller. Levels of the pass without a proportion are left out. None
+    if there is no such noise.
 
     Args:
         tuning: The configuration.
@@ -203,9 +215,10 @@ def smallest_margins(
     proportions: Mapping[_What, Fraction],
     confidence: Fraction,
 ) -> MarginsForTotal[_What] | None:
-    """The smallest margins in these proportions, rounded up, that cost at most `total` together.
+    """The smallest margins, rounded up, in these proportions that cost at most `total`.
 
-    Their budgets are then raised alike until they cost all of it, unless no margin can become smaller.
+    Their budgets are then raised alike until they cost all of it, unless no margin can become
+    smaller.
     """
 
     def at(steps: int) -> dict[_What, BudgetForMargin] | None:
@@ -234,7 +247,10 @@ def smallest_margins(
 
 
 def _first_that_works(at: Callable[[int], _Found | None]) -> _Found | None:
-    """What the smallest number of steps gives that gives anything; None if none up to 2**40 does."""
+    """The result of the smallest number of steps that gives any.
+
+    None if no number of steps up to 2**40 gives one.
+    """
     too_few, best_steps = -1, 1
     while (best := at(best_steps)) is None:
         too_few, best_steps = best_steps, 2 * best_steps
@@ -262,7 +278,10 @@ def _spread_over(budgets: Mapping[_What, Fraction], total: Fraction) -> dict[_Wh
 
 
 def _rounded_down(number: Fraction) -> Fraction:
-    """The largest decimal of 4 significant digits that is not above the number, which is above 0."""
+    """The largest decimal of 4 significant digits that is not above the number.
+
+    The number is above 0.
+    """
     power = len(str(number.numerator)) - len(str(number.denominator))
     if Fraction(10) ** power > number:
         power -= 1
@@ -282,7 +301,7 @@ def _margin_at(tuned: TunedLevel, budget: Fraction, confidence: Fraction) -> int
 
 @dataclass(frozen=True, slots=True)
 class LevelNoises:
-    """What the margin of error of a level costs with each kind of noise."""
+    """The cost of a level's margin of error with each kind of noise."""
 
     level: PopulationGroupLevel
     family: TableFamily
@@ -290,12 +309,18 @@ class LevelNoises:
     gaussian_rho: Fraction
     geometric_epsilon: Fraction
     geometric_rho: Fraction
-    """What zCDP charges for the geometric noise. Proof: docs/privacy.md#geometric-noise-under-zcdp."""
+    """The charge of zCDP for the geometric noise.
+
+    Proof: docs/privacy.md#geometric-noise-under-zcdp.
+    """
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class NoiseComparison(Result):
-    """The same margins with both kinds of noise, as (epsilon, delta)-DP with epsilons rounded up."""
+    """A comparison of both kinds of noise at equal margins.
+
+    It is in (epsilon, delta)-DP with epsilons rounded up.
+    """
 
     levels: tuple[LevelNoises, ...]
     gaussian_rho: Fraction
@@ -307,7 +332,10 @@ class NoiseComparison(Result):
     @property
     def _title(self) -> str:
         gaussian, geometric = float(self.gaussian_epsilon), float(self.geometric_epsilon_pure)
-        return f"The same margins: epsilon {gaussian:.4g} with Gaussian noise, {geometric:.4g} with geometric noise"
+        return (
+            f"The same margins: epsilon {gaussian:.4g} with Gaussian noise,"
+            f" {geometric:.4g} with geometric noise"
+        )
 
     def to_arrow(self) -> pa.Table:
         """A row for each level and family: its margin, and what each kind of noise costs."""
@@ -329,14 +357,19 @@ class Multiplicity:
     change: Fraction
     """The change of the margin, against all codes."""
     deviation_change: float
-    """The change of the noise's width, against all codes: what margins would do if they weren't whole numbers."""
+    """The change of the noise's width, against all codes.
+
+    Margins would change like it if they weren't whole numbers.
+    """
 
 
 @checks_arguments
 def compare_noises(
     tuning: Tuning, delta: Fraction, confidence: Fraction = CONFIDENCE
 ) -> NoiseComparison | None:
-    """At the margins of a published cell that the configuration has now; None if a noise can't be drawn.
+    """The comparison at the margins of a published cell that the configuration has now.
+
+    None if a noise can't be drawn.
 
     Args:
         tuning: The configuration.

@@ -35,7 +35,10 @@ from safetab.model.products.product import LineKind, TableFamily
 
 @dataclass(frozen=True, slots=True)
 class _ListFacts:
-    """What the public lists say about a level: its groups, and sensitivity by the number of codes used of a record."""
+    """The facts of the public lists about a level.
+
+    They are its groups, and sensitivity by the number of codes used of a record.
+    """
 
     iterations: IterationsMeasured
     sensitivity_by_codes: tuple[Sensitivity, ...]
@@ -56,7 +59,7 @@ class LevelSizes:
 
     @property
     def groups(self) -> int:
-        """How many population groups the level has."""
+        """The number of population groups of the level."""
         return self.entities * (self.lists.iterations.adaptive + self.lists.iterations.total_only)
 
 
@@ -66,9 +69,10 @@ Facts = Mapping[PopulationGroupLevel, LevelSizes]
 def facts_of(
     production: RunConfig, parameters: Path | None = None, geography: Path | None = None
 ) -> Checked[Facts]:
-    """The facts from a parameters directory's lists and a geography file, or else those of the shipped census.
+    """The facts from a parameters directory's lists and a geography file.
 
-    Areas are counted in the parts of the territory that the production run tabulated.
+    Where one is not given, they are those of the shipped census. Areas are counted in the parts of
+    the territory that the production run tabulated.
     """
     lists = None if parameters is None else read_public_lists(parameters)
     blocks = None if geography is None else read_areas_at(geography)
@@ -113,6 +117,7 @@ def _facts(census: Census, of_pass: Mapping[Pass, Areas], lists: PublicLists | N
 def _list_facts(
     census: Census, level: PopulationGroupLevel, lists: PublicLists | None
 ) -> _ListFacts:
+    """The facts of a level by the given lists; without lists, those of the 2020 Census."""
     kind = level.geography.kind
     if lists is None:
         counts = facts_of_2020.GROUPS[level.iterations.name, census.grain_of(kind)]
@@ -152,7 +157,7 @@ class TunedLevel(Result):
 
     @property
     def sensitivity(self) -> Sensitivity:
-        """How far one record can move the level's counts under the configuration."""
+        """The most that one record can move the level's counts under the configuration."""
         by_codes = self.facts.lists.sensitivity_by_codes
         groups = by_codes[self.config.most_answers - 1].groups
         return Sensitivity.of_groups(groups, self.config.product.record.most_records)
@@ -164,7 +169,7 @@ class TunedLevel(Result):
 
     @property
     def of_family(self) -> FamilyConfig:
-        """What the configuration gives the family."""
+        """The family's part of the configuration."""
         return self.config.of_family(self.family)
 
     @property
@@ -173,7 +178,10 @@ class TunedLevel(Result):
 
     @property
     def iterations(self) -> IterationsMeasured:
-        """How many iterations are adaptive and total-only; published totals treat all as adaptive."""
+        """The numbers of iterations that are adaptive and total-only.
+
+        Published totals treat all as adaptive.
+        """
         listed = self.facts.lists.iterations
         if self.config.product.has_total_only:
             return listed
@@ -188,7 +196,10 @@ class TunedLevel(Result):
 
     @property
     def main_stage(self) -> Stage | None:
-        """The stage whose draws are published, at any budget; None if no record can be in a group."""
+        """The stage whose draws are published, at any budget.
+
+        None if no record can be in a group.
+        """
         iterations = self.iterations
         if not self.sensitivity:
             return None

@@ -80,7 +80,10 @@ def _config_text(product: Product, production: Production, rounded: Callable[[in
 
 
 def text_of_keys(keys: Mapping[str, object]) -> str:
-    """The text of a config.json with one key per line and short lists on one line. Numbers are exact."""
+    """The text of a config.json with one key per line and short lists on one line.
+
+    Numbers are exact.
+    """
     lines = []
     for key, value in keys.items():
         if isinstance(value, Fraction):
@@ -98,7 +101,9 @@ def text_of_keys(keys: Mapping[str, object]) -> str:
 
 @dataclass(frozen=True, repr=False)
 class Tuning(Result):
-    """A configuration with the facts of its levels. To try another: `tuning.but(most_answers=3)`.
+    """A configuration with the facts of its levels.
+
+    To try another: `tuning.but(most_answers=3)`.
 
     Its levels, with their budgets and thresholds, are those of one table family of the product: the
     first, unless one is named. Losses are those of all families together.
@@ -114,15 +119,15 @@ class Tuning(Result):
 
     @property
     def of_family(self) -> FamilyConfig:
-        """What the configuration gives the family."""
+        """The family's part of the configuration."""
         return self.config.of_family(self.family)
 
     def by_family(self) -> tuple[Tuning, ...]:
-        """The same tuning for each table family of the product."""
+        """The tuning for each table family of the product."""
         return tuple(replace(self, named_family=one.family) for one in self.config.families)
 
     def but(self, **changes: object) -> Tuning:
-        """The same tuning with other values of the configuration's fields.
+        """A copy of the tuning with other values of the configuration's fields.
 
         The number of answers that count may also be named as in config.json.
         """
@@ -135,13 +140,13 @@ class Tuning(Result):
         return replace(self, config=replace(self.config, **fields))  # type: ignore[arg-type]
 
     def with_budgets(self, budgets: Mapping[PopulationGroupLevel, Fraction]) -> Tuning:
-        """The same tuning with other budgets."""
+        """A copy of the tuning with other budgets."""
         return self._with(
             replace(self.of_family, budgets=MappingProxyType({**self.of_family.budgets, **budgets}))
         )
 
     def with_thresholds(self, thresholds: Mapping[PopulationGroupLevel, Thresholds]) -> Tuning:
-        """The same tuning with other thresholds."""
+        """A copy of the tuning with other thresholds."""
         given = MappingProxyType({**self.of_family.thresholds, **thresholds})
         return self._with(replace(self.of_family, thresholds=given))
 
@@ -185,7 +190,7 @@ class Tuning(Result):
 
     @property
     def groups(self) -> int:
-        """How many population groups are tabulated."""
+        """The number of population groups that are tabulated."""
         return sum(tuned.facts.groups for tuned in self.levels.values())
 
     @property
@@ -196,7 +201,10 @@ class Tuning(Result):
     @property
     def _title(self) -> str:
         loss = f"{self.config.privacy_definition.budget_symbol} {float(self.loss.unbounded):.6g}"
-        return f"Tuning of {self.config.product.name}, {self.family.name}: {self.groups:,} groups, {loss} (unbounded)"
+        return (
+            f"Tuning of {self.config.product.name}, {self.family.name}:"
+            f" {self.groups:,} groups, {loss} (unbounded)"
+        )
 
     def to_arrow(self) -> pa.Table:
         """A row for each tabulated level: its groups, budget and stability."""
@@ -209,12 +217,14 @@ def tuning_of(
     parameters: str | Path | None = None,
     geography: str | Path | None = None,
 ) -> Checked[Tuning]:
-    """What a configuration means, level by level; `require()` of it gives the `Tuning`, or raises with every finding.
+    """The meaning of a configuration, level by level.
 
-    Without lists or geography the numbers of groups are those of the 2020 Census.
+    `require()` of it gives the `Tuning`, or raises with every finding. Without lists or geography
+    the numbers of groups are those of the 2020 Census.
 
     Args:
-        config: A config.json; if left out, that of `parameters`, or the configuration of the 2020 production run.
+        config: A config.json; if left out, that of `parameters`, or the configuration of the 2020
+            production run.
         parameters: The directory with the lists of codes and iterations, or with a specification.
         geography: A GRF-C file, to count its entities.
     """
@@ -237,7 +247,10 @@ def tuning_of(
 def _tuning_of_specification(
     parameters: Path, config: str | Path | None, geography: str | Path | None
 ) -> Checked[Tuning]:
-    """What the choices of a specification mean; levels that they leave out have thresholds of one that they name."""
+    """The tuning by the choices of a specification.
+
+    Levels that these leave out have thresholds of one that they name.
+    """
     findings = FindingsOf("the command")
     for option, given in {"--config": config, "--geography": geography}.items():
         if given is not None:

@@ -1,1 +1,4 @@
-"""A census as a value: areas, groups, levels, codes to groups, sensitivity, the universe of groups. Pure."""
+"""A census as a value: areas, groups, levels, and the universe of groups.
+
+Codes are mapped to groups, and sensitivity follows from that. All of it is pure.
+"""

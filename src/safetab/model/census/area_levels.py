@@ -1,4 +1,7 @@
-"""Kinds of area, passes and area levels: the geographic half of a census, without any table of areas."""
+"""Kinds of area, passes and area levels: the geographic half of a census.
+
+There is no table of areas here.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ class DigitIds:
 
     @property
     def rule(self) -> str:
-        """What an id must be, as the end of a sentence."""
+        """The rule of an id, as the end of a sentence."""
         return f"must be {self.width} digits"
 
     @property
@@ -56,7 +59,7 @@ class TextIds:
 
     @property
     def rule(self) -> str:
-        """What an id must be, as the end of a sentence."""
+        """The rule of an id, as the end of a sentence."""
         return "must be a listed id"
 
     @property
@@ -79,7 +82,10 @@ Ids = DigitIds | TextIds
 
 
 class ByName:
-    """Base of values that hold each other and are keys of large look-ups: shown and hashed by name alone."""
+    """Base of values that hold each other and are keys of large look-ups.
+
+    They are shown and hashed by name alone.
+    """
 
     __slots__ = ()
     name: str
@@ -123,7 +129,10 @@ class AreaKind(ByName):
         return () if self.parent is None else (self.parent, *self.parent.around)
 
     def id_around(self, text: str, kind: AreaKind) -> str | None:
-        """The id of the area of a kind that holds the one with this id, if ids say so; else None."""
+        """The id of the area of a kind that holds the one with this id.
+
+        None if ids don't say so.
+        """
         if kind == self:
             return text
         if kind not in self.around or not isinstance(kind.ids, DigitIds):

@@ -20,7 +20,9 @@ _Positions = NDArray[np.int32]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Areas:
-    """The smallest areas by rising number, and for each kind the entity that each one lies in, or none.
+    """The smallest areas by rising number, and the entities that they lie in.
+
+    Each lies in one entity of a kind, or in none.
 
     An entity has a number, which its id spells, and a position among the entities of its kind that
     this table has. Neighbours mostly share their entities, so positions are kept for runs of them.
@@ -36,7 +38,10 @@ class Areas:
     def of_numbers(
         cls, smallest: _Int64s, number_of: Mapping[AreaKind, _Int64s], part: AreaKind
     ) -> Self:
-        """The table of smallest areas that rise, with the number of each one's entity, or NO_ENTITY."""
+        """The table of smallest areas, which rise.
+
+        Each comes with the number of its entity of each kind, or NO_ENTITY.
+        """
         begins = run_starts(*number_of.values())
         return cls.of_runs(
             smallest, begins, {kind: numbers[begins] for kind, numbers in number_of.items()}, part
@@ -50,7 +55,10 @@ class Areas:
         number_of: Mapping[AreaKind, _Int64s],
         part: AreaKind,
     ) -> Self:
-        """The table with entities' numbers by run. Raises ValueError if one lies in no area of its parent's kind."""
+        """The table with entities' numbers by run.
+
+        Raises ValueError if one lies in no area of its parent's kind.
+        """
         positions, ids = dict[AreaKind, _Positions](), dict[AreaKind, _Int64s]()
         for kind, numbers in number_of.items():
             found, position = _distinct(numbers)
@@ -84,7 +92,10 @@ class Areas:
         return np.repeat(self.number_of_run(kind), self._sizes)
 
     def parents(self, kind: AreaKind, coarser: AreaKind) -> _Positions:
-        """The position of the one entity of another kind that holds each entity of a kind, or NO_ENTITY."""
+        """The position of the one entity of another kind that holds each entity of a kind.
+
+        NO_ENTITY if no one entity holds it.
+        """
         inner, outer = self._positions[kind], self._positions[coarser]
         is_inside = inner != NO_ENTITY
         least = np.full(len(self._ids[kind]), len(self._ids[coarser]), dtype=np.int32)
@@ -115,11 +126,14 @@ class Areas:
 
     @property
     def _sizes(self) -> _Int64s:
-        """How many smallest areas each run has."""
+        """The number of smallest areas of each run."""
         return np.diff(self._begins, append=len(self.smallest))
 
     def _with_runs(self, smallest: _Int64s, sizes: _Int64s) -> Self:
-        """The table of the areas that are left of each run, with positions among the entities that are left."""
+        """The table of the areas that are left of each run.
+
+        Positions are among the entities that are left.
+        """
         runs = np.flatnonzero(sizes)
         positions, ids = dict[AreaKind, _Positions](), dict[AreaKind, _Int64s]()
         for kind, before in self._ids.items():
@@ -156,7 +170,7 @@ class Atoms:
 
     @property
     def count(self) -> int:
-        """How many atoms there are."""
+        """The number of atoms."""
         return len(self.part_of_atom)
 
     @property

@@ -1,4 +1,7 @@
-"""A census as a value: its kinds of area, passes, levels, classifications, groups' kinds and lists, and words."""
+"""A census as a value.
+
+It has kinds of area, passes, levels, classifications, groups' kinds and lists, and words.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,7 @@ class PopulationGroupLevel:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """What outputs call things of this census."""
+    """The words of outputs for things of this census."""
 
     title: str  # of a release
     group: str
@@ -62,14 +65,17 @@ class Words:
     coded_group: str = "group"  # what has a group's code
     group_level: str = "a level of groups"
     only_above_any: str = (
-        "a group of those with only its codes is withheld if it is above the same number of the group of those with any"
-        " of these codes"
+        "a group of those with only its codes is withheld if it is above the same number of the"
+        " group of those with any of these codes"
     )
 
 
 @dataclass(frozen=True, slots=True)
 class AreaCodes:
-    """The agency's own ids of areas: a number for the kind, a mark and the id. They stay text in spreadsheets."""
+    """The agency's own ids of areas: a number for the kind, a mark and the id.
+
+    They stay text in spreadsheets.
+    """
 
     mark: str
     example: str
@@ -81,19 +87,26 @@ class AreaCodes:
 
 @dataclass(frozen=True, slots=True)
 class Spelling:
-    """Words in the names of areas, in the plain form: lower case, no punctuation, single spaces.
+    """Words in the names of areas, in plain form: lower case, no punctuation, single spaces.
 
     The rules that use them are in estimates/reading and in the scripts of a site.
 
-    The areas of the kind `last` are many, and their names are looked at last. These begin with one of
-    `starts`, the last of which is the usual one, and name behind the first comma what contains the area.
+    The areas of the kind `last` are many, and their names are looked at last. These begin with one
+    of `starts`, the last of which is the usual one, and name behind the first comma what contains
+    the area.
     """
 
     whole_names: tuple[str, ...] = ()  # other names of the area that holds everybody
     part_names: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
-    """Names and abbreviations of the census's parts by id. If it is empty, the areas' own names are taken."""
+    """Names and abbreviations of the census's parts by id.
+
+    If it is empty, the areas' own names are taken.
+    """
     ends: Mapping[AreaKind, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
-    """Generic words at the end of names, such as county, which people leave out; the first that fits counts."""
+    """Generic words at the end of names, such as county, which people leave out.
+
+    The first that fits counts.
+    """
     repeats: tuple[AreaKind, ...] = ()  # kinds whose names may end with several of these words
     last: AreaKind | None = None
     starts: tuple[str, ...] = ()
@@ -102,7 +115,7 @@ class Spelling:
 
 @dataclass(frozen=True, slots=True)
 class BoundaryFiles:
-    """How files of boundaries spell the ids of areas, besides the columns of each kind of area."""
+    """The spelling of areas' ids in boundary files, besides the columns of each kind of area."""
 
     id_columns: tuple[str, ...] = ("ID",)  # in capitals
     column_end: str = "$"  # a regular expression: endings of columns that don't matter
@@ -110,7 +123,10 @@ class BoundaryFiles:
     example: str = ""  # an id
     shipped: str = ""  # the outlines that the program carries, for a census that has some
     insets: tuple[tuple[str, int, int, int, int], ...] = ()
-    """Parts far from the others: id, left, top, width and height, where the map of the others is 1000 wide."""
+    """Parts far from the others: id, left, top, width and height.
+
+    The map of the others is 1000 wide.
+    """
 
 
 def capitalized(text: str) -> str:
@@ -159,10 +175,11 @@ class Census(ByName):
     )
 
     def __post_init__(self) -> None:
-        """Raises ValueError if two levels share a noise address, two values share a name, or codes don't fit.
+        """Refuse a census whose levels, values or codes clash or don't fit.
 
-        The engines hold the codes of one classification with several answers, which comes first, and of
-        one with a single one.
+        Raises ValueError if two levels share a noise address, two values share a name, or codes
+        don't fit. The engines hold the codes of one classification with several answers, which
+        comes first, and of one with a single one.
         """
         for field_name, key in _KEYS:
             keys = [getattr(value, key) for value in getattr(self, field_name)]
@@ -257,7 +274,10 @@ class Census(ByName):
 
     @cached_property
     def only_and_any(self) -> tuple[tuple[GroupKind, GroupKind], ...]:
-        """Pairs of kinds of groups: records with only some codes, and with any of the same codes."""
+        """Pairs of kinds of groups with the same codes.
+
+        One has records with only some codes, the other with any of these codes.
+        """
         pairs = [(only, any_) for only in self.group_kinds for any_ in self.group_kinds]
         pairs = [(only, any_) for only, any_ in pairs if only.classification == any_.classification]
         return tuple(
@@ -273,15 +293,15 @@ class Census(ByName):
 
     @cached_property
     def most_answers(self) -> int:
-        """How many codes of a classification a record may have."""
+        """The most codes of a classification that a record may have."""
         return max(classification.most_answers for classification in self.classifications)
 
     @cached_property
     def grains(self) -> tuple[AreaKind, ...]:
         """One kind for each distinct choice of lists, in the order of kinds.
 
-        Stability, and which groups exist, depend on the lists that are tabulated and on nothing else
-        of a kind.
+        Stability, and which groups exist, depend on the lists that are tabulated and on nothing
+        else of a kind.
         """
         first = {self.lists_at(kind): kind for kind in reversed(self.kinds)}
         return tuple(sorted(first.values(), key=self.kinds.index))
@@ -296,7 +316,8 @@ class Census(ByName):
 
 _KEYS = (
     ("kinds", "name"), ("passes", "name"), ("area_levels", "label"), ("area_levels", "address"),
-    ("group_levels", "number"), ("group_levels", "name"), ("group_kinds", "name"), ("lists", "name"),
+    ("group_levels", "number"), ("group_levels", "name"), ("group_kinds", "name"),
+    ("lists", "name"),
 )  # fmt: skip
 
 

@@ -1,4 +1,7 @@
-"""Groups, the paper's characteristic iterations: sets of codes of a classification, and who is in them."""
+"""Groups, the paper's characteristic iterations.
+
+They are sets of codes of a classification, and rules of who is in them.
+"""
 
 from __future__ import annotations
 
@@ -13,14 +16,14 @@ from safetab.model.census.area_levels import AreaKind, ByName
 from safetab.model.census.sensitivity import CodeMaps
 
 MOST_ANSWERS = 8
-"""How many answers of one classification can count."""
+"""The most answers of one classification that can count."""
 MOST_CODES = 32_766
-"""How many codes there may be: their numbers have 16 bits, and 0 stands for no code."""
+"""The most codes that there may be: their numbers have 16 bits, and 0 stands for no code."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class GroupLevel(ByName):
-    """How fine groups are. Budgets and stability vary by level."""
+    """A fineness of groups. Budgets and stability vary by level."""
 
     number: int  # in files, in config.json and in noise addresses: it never changes
     name: str
@@ -48,7 +51,7 @@ class Classification(ByName):
 
     @property
     def most_answers(self) -> int:
-        """How many codes a record may have."""
+        """The most codes that a record may have."""
         return MOST_ANSWERS if self.is_list else len(self.columns)
 
     def may_hold(self, code: str) -> bool:
@@ -79,7 +82,7 @@ class GroupKind(ByName):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class GroupList(ByName):
-    """Where groups are tabulated, and how finely."""
+    """The areas where groups are tabulated, and the detail of their tables."""
 
     name: str  # in files
     kinds: tuple[AreaKind, ...]  # of the areas for which its groups are tabulated
@@ -134,10 +137,10 @@ class PublicLists:
 def numbers_of_codes(
     codes: Collection[str], groups_of: Mapping[str, object] | None = None
 ) -> dict[str, int]:
-    """The number of each code, from 1, in the order of texts. Raises ValueError if there are too many.
+    """The number of each code, from 1, in the order of texts.
 
-    If the groups of codes are given, codes that are in the same groups share a number, and so do codes
-    in no group: nothing else looks at a code.
+    Raises ValueError if there are too many. If the groups of codes are given, codes that are in the
+    same groups share a number, and so do codes in no group: nothing else looks at a code.
     """
     number_of_class: dict[object, int] = {}
     numbers = {}
@@ -147,14 +150,18 @@ def numbers_of_codes(
     if len(number_of_class) > MOST_CODES:
         kinds = "codes" if groups_of is None else "codes in different groups"
         raise ValueError(
-            f"there are {len(number_of_class):,} {kinds}, and at most {MOST_CODES:,} can be counted by."
+            f"there are {len(number_of_class):,} {kinds}, and at most {MOST_CODES:,} can be counted"
+            " by."
         )
     return numbers
 
 
 @dataclass(frozen=True, slots=True)
 class IterationMap:
-    """The iteration of each code, at most one of a kind, for one level and grain; sensitivity needs this."""
+    """The iteration of each code, at most one of a kind, for one level and grain.
+
+    Sensitivity needs this.
+    """
 
     several: CodeMaps  # of the classification with several answers
     single: CodeMaps  # of the one with a single answer

@@ -71,10 +71,11 @@ class ReleaseIndex(GroupGrid):
 
 @dataclass(frozen=True, eq=False)
 class GroupUniverse:
-    """The population groups of one level: every entity crossed with every iteration tabulated there.
+    """The population groups of one level.
 
-    Each group has a fixed index: entities are sorted by id and, within an entity, iterations by
-    code. The index depends only on public lists and is part of the group's noise address.
+    They are every entity crossed with every iteration tabulated there. Each group has a fixed
+    index: entities are sorted by id and, within an entity, iterations by code. The index depends
+    only on public lists and is part of the group's noise address.
     """
 
     level: PopulationGroupLevel
@@ -89,7 +90,7 @@ class GroupUniverse:
 
     @property
     def size(self) -> int:
-        """How many groups the level has."""
+        """The number of groups of the level."""
         return self.index.size
 
     @cached_property
@@ -137,7 +138,10 @@ def universe_of(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TotalsOfLevel(Columns):
-    """Totals of one geography level, in no order: entity id, position of the iteration's code, total."""
+    """Totals of one geography level, in no order.
+
+    Each has an entity id, the position of the iteration's code, and a total.
+    """
 
     entity: NDArray[np.int64]
     code: NDArray[np.int64]
@@ -155,7 +159,10 @@ class PublishedTotals:
     of_level: Mapping[AreaLevel, TotalsOfLevel]
 
     def by_ids_of(self, census: Census) -> PublishedTotals:
-        """The same totals at the levels of another census, by labels and ids; what it doesn't have is left out."""
+        """These totals at the levels of another census, by labels and ids.
+
+        Totals of what that census doesn't have are left out.
+        """
         found = {}
         levels = {level.label: level for level in census.area_levels}
         for own, totals in self.of_level.items():

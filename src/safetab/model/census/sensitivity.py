@@ -1,4 +1,4 @@
-"""How much one record can change the counts of a level. It follows from public lists alone."""
+"""The most that one record can change the counts of a level. It follows from public lists alone."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from itertools import combinations, permutations
 
 @dataclass(frozen=True, slots=True)
 class CodeMaps:
-    """The group of each code of one classification, for one level of groups and one kind of area.
+    """The group of each code of a classification, for one level of groups and kind of area.
 
     A record is in a group of `any_of` if one of its codes is in the group, and in a group of `only`
     if it has a code and all of its codes are in the group. A code is in at most one group of each
@@ -39,10 +39,11 @@ class CodeMaps:
 
 @dataclass(frozen=True, slots=True)
 class Sensitivity:
-    """How far what is protected can move the vector of a level's counts, in squared L2 norm and in L1 norm.
+    """The greatest move of a level's vector of counts by what is protected.
 
-    One record changes each count by at most one, so both are its number of groups s. All records of
-    a unit, at most k, change s counts by k each if they are equal: k * k * s and k * s.
+    It is given in squared L2 norm and in L1 norm. One record changes each count by at most one, so
+    both are its number of groups s. All records of a unit, at most k, change s counts by k each if
+    they are equal: k * k * s and k * s.
     Proof: docs/privacy.md#units.
     """
 
@@ -52,7 +53,10 @@ class Sensitivity:
 
     @classmethod
     def of_groups(cls, groups: int, most_records: int = 1, *, is_exact: bool = True) -> Sensitivity:
-        """The sensitivity if a record is in at most this many groups, and a unit has at most this many records."""
+        """The sensitivity if a record is in at most this many groups.
+
+        A unit has at most `most_records` records.
+        """
         return cls(most_records * most_records * groups, most_records * groups, is_exact)
 
     @property
@@ -70,8 +74,8 @@ def sensitivity(maps: Iterable[CodeMaps], most_records: int = 1) -> Sensitivity:
     It is the exact maximum over all records with listed codes if no two classifications share a
     column. It is an upper bound if they do, or if a rule of the record forbids some of these.
 
-    Neighbours: add or remove a unit with at most `most_records` records. Each of them changes at most
-    `groups` of a level's counts, by one each, because the entities of a level are disjoint.
+    Neighbours: add or remove a unit with at most `most_records` records. Each of them changes at
+    most `groups` of a level's counts, by one each, because the entities of a level are disjoint.
     Spends: nothing; it reads public lists only.
     Proof: docs/privacy.md#stability and docs/privacy.md#units.
     """
@@ -83,7 +87,10 @@ def sensitivity(maps: Iterable[CodeMaps], most_records: int = 1) -> Sensitivity:
 
 
 def _most_groups(maps: CodeMaps) -> int:
-    """Either the codes reach the most groups of `any_of`, or all stay inside one group of `only`."""
+    """The most groups that a record's codes can reach.
+
+    Either the codes reach the most groups of `any_of`, or all stay inside one group of `only`.
+    """
     reached_inside: defaultdict[str, set[str]] = defaultdict(set)
     for code, group in maps.only.items():
         reached_inside[group].update({maps.any_of[code]} if code in maps.any_of else ())
@@ -93,10 +100,11 @@ def _most_groups(maps: CodeMaps) -> int:
 
 
 def reaching_record(maps: Sequence[CodeMaps]) -> tuple[tuple[str, ...], ...]:
-    """Answers to each classification with which a record is in as many groups as the sensitivity says.
+    """Answers with which a record is in as many groups as the sensitivity says.
 
-    If classifications share a column, it is the best record found: the worst answers to one of them,
-    and the worst answers to the next that these allow.
+    There are answers to each classification. If classifications share a column, it is the best
+    record found: the worst answers to one of them, and the worst answers to the next that these
+    allow.
     """
     records = [_answered(maps, order) for order in permutations(range(len(maps)))]
     return max(records, key=lambda answers: groups_reached(maps, answers))
@@ -133,8 +141,8 @@ def _slots(maps: CodeMaps, number: int) -> list[tuple[str, int]]:
 def _worst_codes(maps: CodeMaps, given: Sequence[str]) -> tuple[str, ...]:
     """The codes that a record adds to those given, to be in the most groups.
 
-    They reach one new group of `any_of` each. As in the proof, they are taken from all codes or from
-    those of one group of `only`.
+    They reach one new group of `any_of` each. As in the proof, they are taken from all codes or
+    from those of one group of `only`.
     """
     inside: defaultdict[str, list[str]] = defaultdict(list)
     for code, group in maps.only.items():

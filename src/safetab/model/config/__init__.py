@@ -1,1 +1,1 @@
-"""What a configuration says, with its keys, checked whole, as one frozen type."""
+"""The content of a configuration, with its keys, checked whole, as one frozen type."""

@@ -1,4 +1,4 @@
-"""The keys of config.json, each read with its type and range, from JSON with exact numbers.
+"""The keys of config.json, each read with its type and range; numbers are exact.
 
 0.159 is read as 159/1000, and repeated keys are found.
 """
@@ -29,7 +29,7 @@ class _UnusableNumber:
 
 
 _JSON_MISTAKES = package_data("safetab.model.config", "texts.toml")["json_mistakes"]
-"""What Python's words for a mistake in JSON mean, by their beginning."""
+"""The meaning of Python's words for a mistake in JSON, by their beginning."""
 
 
 class NotJson(Exception):  # noqa: N818 - the name is the sentence

@@ -35,7 +35,7 @@ class FamilyConfig:
 
 @dataclass(frozen=True, slots=True)
 class ConfigSpelling:
-    """How the dialect of a census spells a configuration."""
+    """The spelling of a configuration in the dialect of a census."""
 
     most_answers: str  # the key of this field, and so on
     parts: str
@@ -76,7 +76,7 @@ class RunConfig:
 
     @property
     def budgets(self) -> Mapping[tuple[TableFamily, PopulationGroupLevel], Fraction]:
-        """What a ledger may spend, by family and level."""
+        """The budgets that a ledger may spend, by family and level."""
         return {
             (config.family, level): budget
             for config in self.families

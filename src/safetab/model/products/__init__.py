@@ -1,1 +1,1 @@
-"""What is counted: each product says its record, its tables, its selector, its keys and its files."""
+"""The products: each has its record, its tables, its selector, its keys and its files."""

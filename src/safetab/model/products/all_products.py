@@ -16,7 +16,7 @@ _NOTHING = ShippedProduct()
 
 
 def as_shipped(product: Product) -> ShippedProduct:
-    """What a shipped product has beside its specification; nothing, if it is not shipped."""
+    """The extras of a shipped product beside its specification; none, if it is not shipped."""
     return _AS_SHIPPED.get(product, _NOTHING)
 
 
@@ -26,7 +26,10 @@ def product_named(name: str | None) -> Product:
 
 
 def product_of_keys(keys: Iterable[str], otherwise: Product = PRODUCTS[0]) -> Product:
-    """The product that most keys of a configuration are of; `otherwise` if no key is of one product."""
+    """The product that most keys of a configuration are of.
+
+    It is `otherwise` if no key is of one product.
+    """
     given = tuple(keys)
     most = max(PRODUCTS, key=lambda product: len(_keys_of(product, given)))
     return most if _keys_of(most, given) else otherwise

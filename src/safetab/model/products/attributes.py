@@ -1,7 +1,7 @@
 """The fields that tables divide records by, their parts, and what people call these.
 
-A record's attribute is one number: the place of its value in each field's `values`, as the
-digits of a mixed-radix number, in the order of `Specification.divided`, the first field's digit first.
+A record's attribute is one number: the place of its value in each field's `values`, as the digits
+of a mixed-radix number, in the order of `Specification.divided`, the first field's digit first.
 """
 
 from __future__ import annotations
@@ -19,11 +19,12 @@ from safetab.model.specification.values import RecordField
 _INTEGER_BITS = (8, 16, 32, 64)
 _BOTH, ALL = "both", "all"
 TAKEN_COLUMNS = frozenset({
-    "geography_level", "region_id", "region_name", "iteration_code", "iteration_name", "iteration_kind",
-    "iteration_level", "table", "table_id", "line", "stub", "count", "margin_of_error", "interval_low",
-    "interval_high", "unclamped_count", "unclamped_margin_of_error", "variance", "noise_draws", "noise_mechanism",
-    "noise_parameter", "stage_1_total", "status", "rule", "donor_geography_level", "donor_region_id", "stage",
-    "value", "mechanism", "parameter_numerator", "parameter_denominator", "area_level", "area", "group",
+    "geography_level", "region_id", "region_name", "iteration_code", "iteration_name",
+    "iteration_kind", "iteration_level", "table", "table_id", "line", "stub", "count",
+    "margin_of_error", "interval_low", "interval_high", "unclamped_count",
+    "unclamped_margin_of_error", "variance", "noise_draws", "noise_mechanism", "noise_parameter",
+    "stage_1_total", "status", "rule", "donor_geography_level", "donor_region_id", "stage", "value",
+    "mechanism", "parameter_numerator", "parameter_denominator", "area_level", "area", "group",
     "geo_id", "donor_geo_id", "iteration_id",
 })  # fmt: skip
 """The other columns of files with numbers: an attribute of such a name has `record_` before it."""
@@ -63,12 +64,12 @@ class Attribute:
 
     @property
     def name(self) -> str:
-        """What tables call it."""
+        """The attribute's name in tables."""
         return self.field.called
 
     @property
     def argument(self) -> str:
-        """What questions call it, as Python can spell it."""
+        """The attribute's name in questions, as Python can spell it."""
         slug = self.asked_as or slug_of(self.name)
         return f"{slug}_" if iskeyword(slug) else slug if slug.isidentifier() else f"_{slug}"
 
@@ -89,7 +90,7 @@ class Attribute:
 
     @cached_property
     def labels(self) -> tuple[str, ...]:
-        """What tables call each category."""
+        """The labels of the categories in tables."""
         return tuple(category.label for category in self.field.categories) or self.values
 
     @property
@@ -115,14 +116,16 @@ class Attribute:
             return Part(places, "Total", "", self.bounds, (None, None))
         if self.whole_label in map(str.casefold, self.labels):
             raise ValueError(
-                f'{self.field.name}: a category can\'t be labelled "{self.whole_label}": lines of all are.'
+                f'{self.field.name}: a category can\'t be labelled "{self.whole_label}":'
+                " lines of all are."
             )
         return Part(places, "Total", "", (self.whole_label,), (None,))
 
     def parts(self, breaks: Sequence[int], stubs: Mapping[str, str]) -> tuple[Part, ...]:
         """The parts in order: each category, or the ranges that begin at the breaks.
 
-        Without breaks every integer is a part. `stubs` has the stubs that differ from the usual ones.
+        Without breaks every integer is a part. `stubs` has the stubs that differ from the usual
+        ones.
         """
         if self.is_range:
             low, high = self.bounds
@@ -164,7 +167,10 @@ class Attribute:
         return self._range_in_words(first, last, unit)
 
     def words_of(self, labels: tuple[Label, ...]) -> str:
-        """A part in a sentence, such as "female", "65 rooms and over" or "0 to 17 rooms"; empty if all."""
+        """A part in a sentence, such as "female" or "0 to 17 rooms"; empty if all.
+
+        An open range is such as "65 rooms and over".
+        """
         if labels == self.whole.labels:
             return ""
         if not self.is_range:
@@ -176,7 +182,7 @@ class Attribute:
 
     @property
     def unit_in_words(self) -> str:
-        """What follows a range in a sentence."""
+        """The words after a range in a sentence."""
         return self.field.unit_name if self.unit is None else self.unit
 
     def _range_in_words(self, first: int, last: int, unit: str) -> str:

@@ -1,4 +1,7 @@
-"""What the Census Bureau's products share: how they are specified, the block, race codes and the ethnicity code."""
+"""The common parts of the Census Bureau's products.
+
+They are the form of specification, the block, race codes and the ethnicity code.
+"""
 
 from __future__ import annotations
 
@@ -40,9 +43,10 @@ def shipped_specification(name: str) -> Specification:
 
 
 def bureau_record(spec: Specification, rules: Mapping[str, tuple[str, str]]) -> RecordLayout:
-    """The layout of the records of a shipped specification. The Bureau's files spell values in one way.
+    """The layout of the records of a shipped specification.
 
-    `rules` has the pattern of each column with a rule of its own, and the rule in words.
+    The Bureau's files spell values in one way. `rules` has the pattern of each column with a rule
+    of its own, and the rule in words.
     """
     record = record_layout_of(spec, {}, ())
     columns = {}

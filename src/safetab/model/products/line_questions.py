@@ -1,4 +1,7 @@
-"""Questions about part of a group's table: by an argument for each attribute, or by the name of a line."""
+"""Questions about part of a group's table.
+
+They have an argument for each attribute, or the name of a line.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,10 @@ _TWO_SIDES = 2
 
 @dataclass(frozen=True)
 class QuestionByAttributes:
-    """Questions by category (its label or value), by range (first and last, both included), or by named line."""
+    """Questions by category, by range, or by named line.
+
+    A category is given by its label or value, a range by its first and last value, both included.
+    """
 
     tables: Tables
 
@@ -41,8 +47,14 @@ class QuestionByAttributes:
 
     @property
     def everything(self) -> str:
-        """What a whole table shows, in a sentence."""
-        return f"all {joined([each.plural for each in self._attributes], 'and') or self.tables.spec.about.records}"
+        """The content of a whole table, in a sentence."""
+        return (
+            "all "
+            f"""{
+                joined([each.plural for each in self._attributes], "and")
+                or self.tables.spec.about.records
+            }"""
+        )
 
     def name_of(self, line: Line) -> str:
         """The name of a line: what it counts of each attribute of its family."""
@@ -55,7 +67,10 @@ class QuestionByAttributes:
         )
 
     def bar_of(self, line: Line) -> tuple[str | None, str]:
-        """The side of a line, if its table crosses two categories with something else, and its bar's name."""
+        """The side of a line, and its bar's name.
+
+        There is a side if the table crosses two categories with something else.
+        """
         crossed = [self.tables.attributes[name] for name in self._of_table[line.table_id][1].by]
         if len(crossed) < _TWO_SIDES:
             return None, line.stub
@@ -96,7 +111,7 @@ class QuestionByAttributes:
         return wanted | ({CATEGORY: texts[CATEGORY]} if texts.get(CATEGORY, ALL) != ALL else {})
 
     def divisions_of(self, shape: Shape) -> tuple[Division, ...]:
-        """What the shape divides records by; nothing if it is a total alone."""
+        """The divisions of records in the shape; none if it is a total alone."""
         family, described = self._of_table[shape.table_id]
         if family.of is not None:
             own = tuple(
@@ -124,7 +139,10 @@ class QuestionByAttributes:
         return tuple(self.tables.attributes[name] for name in self.tables.crossed)
 
     def _bound(self, wanted: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Any]:
-        """The values by the names of the arguments. Raises TypeError with the names of this census."""
+        """The values by the names of the arguments.
+
+        Raises TypeError with the names of this census.
+        """
         unknown = [name for name in named if name not in self.arguments]
         if unknown or len(wanted) > len(self.arguments):
             what = f"has no argument {unknown[0]}" if unknown else f"was given {len(wanted)} values"
@@ -175,7 +193,10 @@ class QuestionByAttributes:
     def _refused(
         self, shape: Shape, of: Attribute, labels: tuple[Label, ...], starts: list[Label]
     ) -> Refusal | None:
-        """Why a shape can't answer for this part of an attribute. `starts` are empty if it is not divided by it."""
+        """Why a shape can't answer for this part of an attribute.
+
+        `starts` are empty if it is not divided by it.
+        """
         alone = "the group has a total alone" if shape.cells == 1 else ""
         hint = self._hint(
             [family.name for family in self.tables.spec.tables if of.name in family.crossed], shape
@@ -219,7 +240,10 @@ class QuestionByAttributes:
                 else []
             )
         names = ", ".join(f'"{self.name_of(line)}"' for line in shape.lines)
-        message = f'"{called}" is not in this table ({shape.title}). It has {names}.{self._hint(having, shape)}'
+        message = (
+            f'"{called}" is not in this table ({shape.title}).'
+            f" It has {names}.{self._hint(having, shape)}"
+        )
         return Refusal(CATEGORY, message)
 
 

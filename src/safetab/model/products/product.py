@@ -52,7 +52,10 @@ class FileRow:
 
 @dataclass(frozen=True, slots=True)
 class LineKind:
-    """The lines of a shape that sum the same number of cells: single cells, a marginal, the total."""
+    """The lines of a shape that sum the same number of cells.
+
+    They are single cells, a marginal, or the total.
+    """
 
     name: str
     draws: int
@@ -66,7 +69,10 @@ class LineKind:
 
 @dataclass(frozen=True, eq=False)
 class Shape:
-    """A table that a group can get: a partition of the attribute's values, and lines of its cells."""
+    """A table that a group can get.
+
+    It is a partition of the attribute's values, and lines of its cells.
+    """
 
     label: str  # in the measurement file
     title: str
@@ -87,7 +93,7 @@ class Shape:
 
     @property
     def cells(self) -> int:
-        """How many noisy numbers are drawn, all of which the total of this table sums."""
+        """The number of noisy draws, all of which the total of this table sums."""
         return len(self.cell_labels)
 
     def kind(self, name: str) -> LineKind:
@@ -95,7 +101,10 @@ class Shape:
         return next(kind for kind in self.kinds if kind.name == name)
 
     def file_row_of_lines(self, folder: str) -> tuple[int, ...]:
-        """The row of each line in its part of a table file, or -1; the first of two alike has the row."""
+        """The row of each line in its part of a table file, or -1.
+
+        Of two lines that are alike, the first has the row.
+        """
         rows = {
             (row.first_cell, row.cells): number
             for number, row in enumerate(self.file_rows.get(folder, ()))
@@ -110,7 +119,10 @@ class Shape:
 
 @dataclass(frozen=True, eq=False)
 class TableFamily:
-    """A ladder of shapes, coarse to fine; the first is the total alone. A level gives each a budget."""
+    """A ladder of shapes, coarse to fine; the first is the total alone.
+
+    A level gives each a budget.
+    """
 
     number: int  # in the address of noise
     name: str
@@ -162,7 +174,10 @@ class TableFamily:
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
-    """The totals, rising, from which a group gets each shape finer than the total: the paper's Theta."""
+    """The totals, rising, from which a group gets each shape finer than the total.
+
+    They are the paper's Theta.
+    """
 
     totals: tuple[int, ...]
 
@@ -172,7 +187,10 @@ class Thresholds:
 
     @property
     def first(self) -> int | None:
-        """The smallest total with which a group gets more than a total; None if no total decides it."""
+        """The smallest total with which a group gets more than a total.
+
+        None if no total decides it.
+        """
         return self.totals[0] if self.totals else None
 
 
@@ -194,7 +212,10 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class PartOfDivision:
-    """Some values by which a shape divides records: what its line is called, and the ends of a range."""
+    """Some values by which a shape divides records.
+
+    It has the name of their line, and the ends of a range.
+    """
 
     stub: str
     words: str  # in a sentence
@@ -203,7 +224,10 @@ class PartOfDivision:
 
 @dataclass(frozen=True, slots=True)
 class Division:
-    """What a shape divides records by. Its cells are the parts of all divisions crossed, the last one's fastest."""
+    """A way in which a shape divides records.
+
+    The shape's cells are the parts of all divisions crossed, the last one's fastest.
+    """
 
     name: str
     plural: str
@@ -212,7 +236,10 @@ class Division:
 
 
 class LineQuestion(Protocol):
-    """How people ask for part of a group's table, and what they call its lines: see `QuestionByAttributes`."""
+    """The questions that people ask for part of a group's table, and their names of its lines.
+
+    See `QuestionByAttributes`.
+    """
 
     @property
     def arguments(self) -> tuple[str, ...]: ...
@@ -270,7 +297,7 @@ class TableFileLayout:
 
     @property
     def separator(self) -> str:
-        """What stands between two values."""
+        """The text between two values."""
         return "," if self.is_plain else "|"
 
     @property
@@ -282,7 +309,7 @@ class TableFileLayout:
 
 @dataclass(frozen=True, slots=True)
 class PublishedReference:
-    """What another release cost, to compare losses with: docs/privacy.md#reference."""
+    """The cost of another release, to compare losses with: docs/privacy.md#reference."""
 
     name: str
     rho: Fraction  # of its costliest pass, for a record added or removed
@@ -309,13 +336,18 @@ class Product:
     files: tuple[TableFileLayout, ...] = ()
 
     def __post_init__(self) -> None:
-        """Raises ValueError if two numbers could share a noise address or a value could be in two cells."""
+        """Refuse numbers or cells that clash.
+
+        Raises ValueError if two numbers could share a noise address or a value could be in two
+        cells.
+        """
         if len({family.number for family in self.families}) < len(self.families):
             raise ValueError("families need numbers of their own: they are in the address of noise")
         for shape in self.shapes:
             if shape.cells > _MOST_CELLS or set(shape.cell_of_value) != set(range(shape.cells)):
                 raise ValueError(
-                    f"{shape.label}: cells must be at most {_MOST_CELLS}, each with some attribute value"
+                    f"{shape.label}: cells must be at most {_MOST_CELLS},"
+                    " each with some attribute value"
                 )
             if len(shape.cell_of_value) != self.record.attribute_values:
                 raise ValueError(f"{shape.label}: every value of the attribute must have a cell")

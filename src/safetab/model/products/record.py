@@ -1,4 +1,4 @@
-"""A confidential record as data, and the layout of the records that a specification describes.
+"""A confidential record as data, and the layout of a specification's records.
 
 A layout names the record's file, its columns with their rules, and the attribute that tables
 divide. Every record has a smallest area, codes of a classification with several answers, and a code
@@ -17,16 +17,22 @@ from safetab.model.products.record_field import RuledColumn
 from safetab.model.specification.values import CodeList, Specification, Unit
 
 NO_CODE = "Null"
-"""What a column of codes says if it has none."""
+"""The text in a column of codes that stands for none."""
 SHORT_VALUE = 8
-"""How many bytes a value of a text file has that is a key of one word."""
+"""The most bytes of a value of a text file that is a key of one word."""
 WRONG, RESIDUAL = -1, -2
-"""In place of a code's number: an invalid code, and an answer that is not stated. 0 is a missing answer."""
+"""In place of a code's number: an invalid code, and an answer that is not stated.
+
+0 is a missing answer.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class AreaColumns:
-    """The columns that together spell a record's smallest area; the first one names the part it is in."""
+    """The columns that together spell a record's smallest area.
+
+    The first one names the part it is in.
+    """
 
     columns: tuple[str, ...]
     widths: tuple[int, ...]  # how many digits each has, leading zeros included
@@ -39,7 +45,8 @@ class AreaColumns:
 class ListedAreas:
     """The columns whose texts together are a record's smallest area, one of a public table.
 
-    An area's number is the place of its texts in `keys`, which are sorted as UTF-8, column by column.
+    An area's number is the place of its texts in `keys`, which are sorted as UTF-8, column by
+    column.
     """
 
     columns: tuple[str, ...]
@@ -50,7 +57,7 @@ class ListedAreas:
 
     @cached_property
     def texts_of(self) -> Mapping[str, list[str]]:
-        """What each column says of every area, in the order of the areas."""
+        """The texts of each column for every area, in the order of the areas."""
         return {
             column: [key[place] for key in self.keys] for place, column in enumerate(self.columns)
         }
@@ -93,12 +100,12 @@ class CodeColumns:
 
     @property
     def most_used(self) -> int:
-        """How many answers of a record count at most."""
+        """The most answers of a record that count."""
         return min(self.classification.most_answers, self.use or MOST_ANSWERS)
 
     @property
     def most_listed(self) -> int:
-        """How many answers a list may have: any number, if only the first few count."""
+        """The most answers that a list may have: any number, if only the first few count."""
         return MOST_ANSWERS if self.use is None else 1 << 30
 
     def number_of(self, text: str | None, numbers: Mapping[str, int]) -> int:
@@ -109,7 +116,10 @@ class CodeColumns:
         return RESIDUAL if cut in self.residual else numbers.get(cut, WRONG)
 
     def answers_in(self, text: str | None) -> list[str | None]:
-        """The answers in the text of a list. Missing ones are left out at the end, and where they are skipped."""
+        """The answers in the text of a list.
+
+        Missing ones are left out at the end, and where they are skipped.
+        """
         if text is None or text in self.missing:
             return []
         answers = [
@@ -123,7 +133,10 @@ class CodeColumns:
 
     @property
     def optional(self) -> tuple[str, ...]:
-        """The columns that may hold no code: all but the first, and that too if no answer is required."""
+        """The columns that may hold no code.
+
+        They are all but the first, and that too if no answer is required.
+        """
         return self.columns[self.required :]
 
 
@@ -171,7 +184,7 @@ class RecordLayout:
 
     @property
     def most_records(self) -> int:
-        """How many records of what is protected there may be."""
+        """The most records that there may be of what is protected."""
         return 1 if self.unit is None else self.unit.most_records
 
     @property
@@ -181,7 +194,10 @@ class RecordLayout:
 
     @cached_property
     def code_columns(self) -> tuple[tuple[str, CodeColumns], ...]:
-        """The columns with codes: those of several answers, then the single one. Both may read one column."""
+        """The columns with codes: those of several answers, then the single one.
+
+        Both may read one column.
+        """
         return tuple(
             (column, codes) for codes in (self.several, self.single) for column in codes.columns
         )
@@ -245,7 +261,7 @@ class RecordLayout:
 
     @cached_property
     def attribute_values(self) -> int:
-        """How many values the attribute can have."""
+        """The number of values that the attribute can have."""
         return prod(part.values for part in self.attribute)
 
     @cached_property
@@ -274,8 +290,8 @@ def record_layout_of(
 ) -> RecordLayout:
     """The layout of a specification's records.
 
-    `codes` are the valid codes of each classification by its name; `areas` are the keys of the table
-    of areas, sorted as UTF-8 column by column. Both may be empty, if only a release is read.
+    `codes` are the valid codes of each classification by its name; `areas` are the keys of the
+    table of areas, sorted as UTF-8 column by column. Both may be empty, if only a release is read.
     """
     given, missing = spec.records, frozenset(spec.records.missing)
     fields = {one.name: RuledColumn(one, missing) for one in given.fields}

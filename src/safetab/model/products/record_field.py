@@ -84,13 +84,19 @@ class RuledColumn:
         return keeps_pattern and self.missing.isdisjoint(texts)
 
     def parsed(self, text: str) -> int | str | None:
-        """The value that a text spells, whether or not it is allowed, or None if it spells none of this type."""
+        """The value that a text spells, whether or not it is allowed.
+
+        None if it spells none of this type.
+        """
         if self.field.type == "integer":
             return int(text) if _INTEGER.fullmatch(text) else None
         return _TRUTH_VALUES.get(text) if self.field.type == "boolean" else text
 
     def number_of(self, text: str | None) -> int | None:
-        """The place of a text's value among all values, 0 if they have no bound, or None if it breaks the rule."""
+        """The place of a text's value among all values, or None if it breaks the rule.
+
+        It is 0 if the values have no bound.
+        """
         value = self.value_of(text)
         if value is None:
             return None
@@ -118,7 +124,7 @@ class RuledColumn:
 
     @property
     def rule(self) -> str:
-        """What its texts must be, in words."""
+        """The rule of its texts, in words."""
         low, high, pattern = self.field.minimum, self.field.maximum, self.field.pattern
         if self.own_rule:
             return self.own_rule

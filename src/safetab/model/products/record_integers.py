@@ -30,14 +30,16 @@ class RecordIntegers:
             total = spelled + sum(10**width - 1 for width in record.digits.values())
         if total >= _SUM_END:
             raise ValueError(
-                f"{record.table}: the integers of a record's columns may add up to {total:,}, and a fingerprint needs"
-                f" less than {_SUM_END:,}. Give the columns fewer digits, or divide a list among two columns."
+                f"{record.table}: the integers of a record's columns may add up to {total:,},"
+                f" and a fingerprint needs less than {_SUM_END:,}."
+                " Give the columns fewer digits, or divide a list among two columns."
             )
 
     def of(self, column: str, text: str | None) -> int:
-        """A value's integer in a fingerprint: the number that its digits spell, or its place in a list.
+        """A value's integer in a fingerprint.
 
-        Raises ValueError, which quotes the value, if no checked record may have it.
+        It is the number that its digits spell, or its place in a list. Raises ValueError, which
+        quotes the value, if no checked record may have it.
         """
         if column in self._record.fields:
             return self._of_field(column, text)
@@ -54,7 +56,10 @@ class RecordIntegers:
 
     @cached_property
     def _places_of_codes(self) -> Mapping[str, Mapping[str, int]]:
-        """The place of each code, and of answers that are not stated, by column; lists of answers have none."""
+        """The place of each code, and of answers that are not stated, by column.
+
+        Lists of answers have none.
+        """
         lists = {
             name: codes
             for name, codes in reversed(self._record.code_columns)
@@ -69,7 +74,10 @@ class RecordIntegers:
         }
 
     def _places(self, column: str) -> int:
-        """How many integers a field's values have in a fingerprint, or 0 if its texts are hashed."""
+        """The number of integers that a field's values have in a fingerprint.
+
+        It is 0 if the field's texts are hashed.
+        """
         if column not in self._record.fields or column in self.left_out:
             return 0
         if column in self._places_of_codes:

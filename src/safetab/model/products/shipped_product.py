@@ -14,7 +14,7 @@ from safetab.model.specification.values import Choice, Privacy
 
 @dataclass(frozen=True, slots=True)
 class FamilyKeys:
-    """How config.json spells a family's budgets and thresholds."""
+    """The spelling of a family's budgets and thresholds in config.json."""
 
     budget_prefix: str
     thresholds: str
@@ -22,7 +22,10 @@ class FamilyKeys:
 
 @dataclass(frozen=True, slots=True)
 class Production:
-    """The choices of the 2020 production run, and the thresholds that it gave to levels without a budget."""
+    """The choices of the 2020 production run.
+
+    `untabulated` are the thresholds that it gave to levels without a budget.
+    """
 
     choices: Privacy
     untabulated: tuple[int, ...]
@@ -38,7 +41,7 @@ class Production:
 
 @dataclass(frozen=True, slots=True)
 class ShippedProduct:
-    """What a shipped product has beside its specification. A specified product has none of this."""
+    """The extras of a shipped product beside its specification. A specified product has none."""
 
     production: Production | None = None
     family_keys: Mapping[str, FamilyKeys] = field(default_factory=lambda: MappingProxyType({}))

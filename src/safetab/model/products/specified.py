@@ -19,10 +19,11 @@ _MOST_NAMED = 6  # lines, in a sentence
 
 
 def product_of(spec: Specification, record: RecordLayout, *own: Attribute) -> Product:
-    """The product that a specification describes, with the record's layout that was compiled from it.
+    """The product that a specification describes.
 
-    It has a plain CSV file for each family. `own` are attributes of which it speaks in its own way.
-    Raises ValueError with a sentence if tables can't be made as they are described.
+    It has the record's layout that was compiled from the specification. It has a plain CSV file for
+    each family. `own` are attributes of which it speaks in its own way. Raises ValueError with a
+    sentence if tables can't be made as they are described.
     """
     attributes = {field.called: Attribute(field) for field in spec.divided}
     tables = Tables(spec, attributes | {attribute.name: attribute for attribute in own})
@@ -72,7 +73,7 @@ def _counts(spec: Specification, selector: Selector) -> str:
 
 
 def _adding_up(spec: Specification, families: tuple[TableFamily, ...]) -> str:
-    """What to beware of when numbers are added up, in sentences."""
+    """Cautions for adding up numbers, in sentences."""
     lines = (
         line
         for family in families
@@ -95,7 +96,7 @@ def _adding_up(spec: Specification, families: tuple[TableFamily, ...]) -> str:
     if len(families) > 1:
         totals = joined([f"of {family.name}" for family in families], "and")
         sentences.append(
-            f"The totals {totals} count the same {spec.about.records}, each with noise of its own: they differ, and"
-            " safetab's open_release gives their best mean."
+            f"The totals {totals} count the same {spec.about.records}, each with noise of its own:"
+            " they differ, and safetab's open_release gives their best mean."
         )
     return " ".join(sentences)

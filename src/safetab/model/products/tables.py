@@ -40,7 +40,10 @@ _TOTAL_STUB = "Total"
 
 @dataclass(frozen=True)
 class Tables:
-    """What all tables of a specification share: the attributes, by name, and the columns that label lines."""
+    """The common parts of all tables of a specification.
+
+    They are the attributes, by name, and the columns that label lines.
+    """
 
     spec: Specification
     attributes: Mapping[str, Attribute]  # in the order of the record's attribute
@@ -66,7 +69,10 @@ class Tables:
 
     @cached_property
     def file_words(self) -> tuple[str, ...]:
-        """A word for each family in names of files: its detail; its name, where two families have one detail."""
+        """A word for each family in names of files.
+
+        It is the family's detail, or its name where two families have one detail.
+        """
         details = [_word_of(family.detail) for family in self.spec.tables]
         words = [
             detail if detail and details.count(detail) == 1 else _word_of(family.name)
@@ -106,7 +112,10 @@ class Tables:
         )
 
     def cell_of_value(self, cells: Mapping[str, Sequence[int]]) -> tuple[int, ...]:
-        """The cell of each value of the record's attribute; `cells` are what each digit adds, if anything."""
+        """The cell of each value of the record's attribute.
+
+        `cells` are what each digit adds, if anything.
+        """
         nothing = (
             (name, (0,) * len(attribute.values)) for name, attribute in self.attributes.items()
         )
@@ -114,7 +123,10 @@ class Tables:
 
 
 def family_of(tables: Tables, number: int) -> TableFamily:
-    """The ladder of the specification's family with this number. Raises ValueError if its shapes are not a ladder."""
+    """The ladder of the specification's family with this number.
+
+    Raises ValueError if its shapes are not a ladder.
+    """
     family = tables.spec.tables[number]
     make = _crossing if family.of is None else _named_lines
     total, *finer = (make(tables, family, shape) for shape in family.shapes)
@@ -193,7 +205,10 @@ def _crossing(tables: Tables, family: Family, shape: TableShape) -> Shape:
 def _nested(
     parts: Mapping[str, Sequence[Part]], chosen: Mapping[str, Part], first: int, cells: int
 ) -> Iterator[_CountedCells]:
-    """What is chosen as a whole, followed by its parts by the first attribute, each divided by the others."""
+    """The cells of what is chosen as a whole, then of its parts by the first attribute.
+
+    Each part is divided by the other attributes.
+    """
     yield chosen, first, cells
     for name in [*parts][:1]:
         others = {other: parts[other] for other in parts if other != name}
@@ -258,12 +273,16 @@ def _named_lines(tables: Tables, family: Family, shape: TableShape) -> Shape:
 
 
 def _run(shape: TableShape, line: Part, cells: Sequence[Part]) -> tuple[int, int]:
-    """The first cell of a line and how many it has. Raises ValueError if they are not neighbours."""
+    """The first cell of a line and how many it has.
+
+    Raises ValueError if they are not neighbours.
+    """
     inside = [number for number, cell in enumerate(cells) if set(cell.places) <= set(line.places)]
     counted = sum(len(cells[number].places) for number in inside)
     if counted != len(line.places) or inside != [*range(inside[0], inside[0] + len(inside))]:
         raise ValueError(
-            f'{shape.label}: "{line.labels[0]}" is not a run of neighbouring cells. Change the order of the lines, or'
+            f'{shape.label}: "{line.labels[0]}" is not a run of neighbouring cells.'
+            " Change the order of the lines, or"
             " leave this one out."
         )
     return inside[0], len(inside)

@@ -1,1 +1,4 @@
-"""The specification of a census: its language, the files it is read from, and the values it becomes."""
+"""The specification of a census.
+
+Its language, the files it is read from, and the values it becomes.
+"""

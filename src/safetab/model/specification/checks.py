@@ -1,6 +1,6 @@
-"""What keys must say together: about, records, areas, classifications and groups. No file is opened.
+"""Rules of several keys together: about, records, areas, classifications and groups.
 
-Values were read before: what was wrong or missing is None, or empty.
+No file is opened. Values were read before: what was wrong or missing is None, or empty.
 """
 
 from __future__ import annotations
@@ -32,7 +32,10 @@ MOST_LABELS = 16
 MOST_GROUP_LEVELS = 16
 MOST_CLASSIFICATIONS = 2
 _SHIPPED_NOISE = {"SafeTab-P": 0, "SafeTab-H": 1}
-"""The shipped products, which alone have numbers below `_STRANGERS_FIRST`; the Bureau's dialect reads their areas."""
+"""The shipped products, which alone have numbers below `_STRANGERS_FIRST`.
+
+The Bureau's dialect reads their areas.
+"""
 _STRANGERS_FIRST = 8
 _RECORD_ENDINGS = (".csv", ".txt", ".parquet", ".gz")
 _AREA_ENDINGS = (".csv", ".parquet")
@@ -54,7 +57,10 @@ _Fields = Mapping[str, RecordField]
 
 
 def problems_of(spec: Specification, tables: Collection[str]) -> Iterator[Problem]:
-    """Everything that is wrong with a specification that has these tables and whose values have the right form."""
+    """Everything that is wrong with a specification that has these tables.
+
+    Its values have the right form.
+    """
     fields = {each.name: each for each in spec.records.fields if each.name}
     yield from _of_about(spec)
     yield from _of_records(spec.records, fields)
@@ -69,7 +75,10 @@ def problems_of(spec: Specification, tables: Collection[str]) -> Iterator[Proble
 
 
 def warnings_of(spec: Specification) -> Iterator[Problem]:
-    """The fields that nothing reads, which are checked nevertheless, and the lists that nothing uses."""
+    """The fields that nothing reads, and the lists that nothing uses.
+
+    The fields are checked nevertheless.
+    """
     for each in spec.groups.lists:
         if each.name != COMMON and spec.groups.file is None:
             where = inside("groups.lists", each.name)
@@ -106,7 +115,10 @@ def warnings_of(spec: Specification) -> Iterator[Problem]:
 
 
 def separator_of(codes: CodeList, fields: _Fields) -> str | None:
-    """The character between the codes of a classification's one column, or None if a column holds one code."""
+    """The character between the codes of a classification's one column.
+
+    None if a column holds one code.
+    """
     column = fields.get(codes.column or "")
     return codes.separator or (column.delimiter if column else None) or None
 
@@ -148,6 +160,7 @@ def _of_about(spec: Specification) -> Iterator[Problem]:
 
 
 def _of_records(records: ConfidentialRecords, fields: _Fields) -> Iterator[Problem]:
+    """Problems of the file of records, its fields, `where` and the unit."""
     if (records.file or "").lower().endswith(_RECORD_ENDINGS):
         yield "records.file", f"{shown(records.file)} has an ending. Leave the ending out."
     listed = list(numbered("records.fields", records.fields))
@@ -205,7 +218,8 @@ def _of_field(where: str, field: RecordField, records: ConfidentialRecords) -> I
         if value in records.missing:
             yield (
                 where,
-                f"{shown(value)} is a value of the field and in records.missing, too. Keep it in one place.",
+                f"{shown(value)} is a value of the field and in records.missing, too."
+                " Keep it in one place.",
             )
 
 
@@ -285,6 +299,7 @@ def _overlap(one: PassOfAreas, other: PassOfAreas) -> bool:
 
 
 def _of_classifications(classifications: Sequence[CodeList], fields: _Fields) -> Iterator[Problem]:
+    """Problems of classifications; at most one of them may have several answers."""
     if len(classifications) > MOST_CLASSIFICATIONS:
         yield (
             "classifications",
@@ -297,13 +312,17 @@ def _of_classifications(classifications: Sequence[CodeList], fields: _Fields) ->
         if f"{codes.name} only".lower() in names:
             yield (
                 where,
-                f"{shown(f'{codes.name} only')} is given twice. Names must differ by more than case.",
+                f"{shown(f'{codes.name} only')} is given twice."
+                " Names must differ by more than case.",
             )
         yield from _of_columns(where, codes, fields)
         if len(codes.columns) > 1 or separator_of(codes, fields) is not None:
             several.append(codes.name)
     if len(several) > 1:
-        problem = f"{' and '.join(several)} both have several answers; one of two has a single column: {_TWO_RUNS}."
+        problem = (
+            f"{' and '.join(several)} both have several answers; one of two has a single column:"
+            f" {_TWO_RUNS}."
+        )
         yield "classifications", problem
 
 
@@ -328,7 +347,8 @@ def _of_columns(where: str, codes: CodeList, fields: _Fields) -> Iterator[Proble
         if column in fields and fields[column].other is not None:
             yield (
                 place,
-                f"the field {column} has `other`, which codes can't have. Map them in the file of records.",
+                f"the field {column} has `other`, which codes can't have."
+                " Map them in the file of records.",
             )
 
 
@@ -365,7 +385,8 @@ def _of_lists(spec: Specification) -> Iterator[Problem]:
         if each.areas == (EVERYWHERE,) and EVERYWHERE in levels:
             yield (
                 where,
-                f"{shown(EVERYWHERE)} means every level, and a level has this name. Rename the level.",
+                f"{shown(EVERYWHERE)} means every level, and a level has this name."
+                " Rename the level.",
             )
         for area in each.areas or () if levels and each.areas != (EVERYWHERE,) else ():
             yield from unknown(where, area, levels, "level of areas")

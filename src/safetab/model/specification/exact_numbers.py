@@ -6,12 +6,15 @@ from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 
 MOST_DIGITS = 30
-"""How many digits a number may have, and how large its exponent may be."""
+"""The most digits of a number, and the largest exponent that it may have."""
 _MOST_DECIMALS = 2 * MOST_DIGITS
 
 
 def number_of(value: object, *, texts: bool = False) -> Fraction | None:
-    """The exact number that a value says, or None; the digits are counted before a fraction is made."""
+    """The exact number that a value says, or None.
+
+    The digits are counted before a fraction is made.
+    """
     if isinstance(value, bool) or not isinstance(
         value, (int, float, Decimal, str) if texts else (int, float, Decimal)
     ):

@@ -1,4 +1,7 @@
-"""How the fields of values declare the keys that fill them, and the forms of texts that several keys have."""
+"""Declarations by fields of values of the keys that fill them.
+
+The forms of texts that several keys have are here, too.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,10 @@ from safetab.model.specification.kinds import (
 )
 
 _MEANINGS = package_data("safetab.model.specification", "meanings.toml")
-_NAME_WORDS = "a name (a letter or digit, then at most 39 letters, digits, blanks, dots, hyphens and underscores)"
+_NAME_WORDS = (
+    "a name (a letter or digit, then at most 39 letters, digits, blanks, dots,"
+    " hyphens and underscores)"
+)
 
 TEXT = Text()
 DETAIL = Text(most=100)
@@ -41,7 +47,8 @@ TEXTS = ListOf(TEXT, distinct=True)
 INTEGER = Whole(-(2**61), 2**61)
 POSITIVE = Number("a number above 0", above=0)
 PRODUCT_NAME = Text(
-    "a text of at most 100 letters, digits, blanks, dots, commas, brackets, hyphens and underscores",
+    "a text of at most 100 letters, digits, blanks, dots, commas, brackets,"
+    " hyphens and underscores",
     "[A-Za-z0-9][A-Za-z0-9 ._,()-]{0,99}",
 )
 NO_CODES = "it is empty. Write one, for example [classifications.language]."
@@ -49,7 +56,10 @@ NO_ROWS = "it is empty. A pass has rows of its own and levels of areas."
 
 
 def declaring(what: str) -> Text:
-    """A name that others refer to, and that differs from the other names of its sort by more than case."""
+    """A name that others refer to.
+
+    It differs from the other names of its sort by more than case.
+    """
     return replace(NAME, declares=what)
 
 
@@ -61,9 +71,10 @@ def referring(what: str) -> Text:
 def keyed(
     kind: Kind, *, default: Any = NO_DEFAULT, required: bool | None = None, at: str = ""
 ) -> Any:
-    """A field that a key of the file fills: the one with its name, or, in a table within the value's, that at a path.
+    """A field that a key of the file fills: the one with its name, or the one at a path.
 
-    Without a default it is required, unless it is said otherwise.
+    A path leads to a table within the value's table. Without a default it is required, unless it is
+    said otherwise.
     """
     is_required = default is NO_DEFAULT if required is None else required
     declared = {"key": Key(at, kind, "", "", is_required, default=default)}
@@ -82,7 +93,10 @@ class Keyed(Frozen):
 
 
 def table_of(value: type, *flat: str) -> Table:
-    """The table whose keys fill a value; `flat` are the tables within it. What keys mean is in meanings.toml."""
+    """The table whose keys fill a value; `flat` are the tables within it.
+
+    What keys mean is in meanings.toml.
+    """
     meanings = _MEANINGS[value.__name__]
     keys: dict[str, list[Key]] = {name: [] for name in ("", *flat)}
     for each in fields(value):

@@ -1,4 +1,7 @@
-"""The kinds of values that keys of a specification have: each reads a value of its own, and writes it again."""
+"""The kinds of values that keys of a specification have.
+
+Each reads a value of its own, and writes it again.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,7 @@ NO_DEFAULT = object()
 _MOST_SHOWN = 40
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 _STANDS_FOR = {"label of areas": "level of areas"}
-"""What names are declared as if none is declared as what is referred to."""
+"""The sort in which a name is looked up if its own sort declares none."""
 
 Problem = tuple[str, str]
 """The path of a key, and what is wrong with it."""
@@ -30,7 +33,10 @@ Problem = tuple[str, str]
 
 @dataclass(frozen=True)
 class Reading:
-    """Where findings go, and the names that were read: those that declare something, and those that refer to it."""
+    """The findings and the names of a reading.
+
+    Some names declare something, and others refer to it.
+    """
 
     findings: FindingsOf
     numbers_as_texts: bool = False  # JSON needs it to keep numbers exact
@@ -115,7 +121,10 @@ def _without_quotes(value: object) -> str:
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
 class Frozen:
-    """A dataclass whose values never change. Its methods are written once: generating them slows every start."""
+    """A dataclass whose values never change.
+
+    Its methods are written once: generating them slows every start.
+    """
 
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
 
@@ -144,11 +153,17 @@ class Frozen:
         return hash(tuple(vars(self).values()))
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in vars(self).items())})"
+        return (
+            f"{type(self).__name__}"
+            f"({', '.join(f'{name}={value!r}' for name, value in vars(self).items())})"
+        )
 
 
 class Kind(ABC):
-    """What a value of a key may be. `blank` stands for a value that is wrong or missing while the rest is checked."""
+    """A kind of value that a key may have.
+
+    `blank` stands for a value that is wrong or missing while the rest is checked.
+    """
 
     words: str = "a table"
     blank: Any = None
@@ -163,7 +178,10 @@ class Kind(ABC):
 
 
 class Text(Frozen, Kind):
-    """One printable line, perhaps of a certain form or one of a few; as a name it may declare or refer to something."""
+    """One printable line, perhaps of a certain form or one of a few.
+
+    As a name it may declare or refer to something.
+    """
 
     words: str = "a text of one line"
     pattern: str = ".+"
@@ -319,7 +337,10 @@ class ListOf(Frozen, Kind):
 
 
 class MapOf(Frozen, Kind):
-    """A table whose keys the specification chooses. Values of tables have their names from these keys."""
+    """A table whose keys the specification chooses.
+
+    Values of tables have their names from these keys.
+    """
 
     of: Kind
     names: Text = Text()
@@ -352,7 +373,10 @@ class MapOf(Frozen, Kind):
 
 
 class Key(Frozen):
-    """The declaration of a key: its name, kind and meaning, an example as TOML spells it, and the field it fills."""
+    """The declaration of a key: name, kind and meaning, an example, and the field it fills.
+
+    The example is as TOML spells it.
+    """
 
     name: str
     kind: Kind

@@ -1,4 +1,7 @@
-"""Reads a specification: census.toml, privacy.toml beside it, what another one lends it, and about.toml."""
+"""Reads a specification from its files.
+
+They are census.toml, privacy.toml beside it, what another one lends it, and about.toml.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +37,10 @@ _LIKE, _PRIVACY = "like", "privacy"
 
 
 class _FindingsOfFiles(FindingsOf):
-    """Findings about several files: those about an inherited section belong to the file that has it."""
+    """Findings about several files.
+
+    Those about an inherited section belong to the file that has it.
+    """
 
     def __init__(self) -> None:
         super().__init__(SPECIFICATION_FILE)
@@ -59,7 +65,10 @@ def read_specification(parameters: Path) -> Checked[Specification]:
 
 
 def read_sound_parts(parameters: Path) -> tuple[Specification | None, tuple[Finding, ...]]:
-    """The specification without the sections of lists that have errors, or None if it is no TOML; every finding."""
+    """The specification without the sections of lists that have errors; and every finding.
+
+    The specification is None if the file is no TOML.
+    """
     findings = _FindingsOfFiles()
     keys = _keys_at(parameters / SPECIFICATION_FILE, findings)
     if keys is None:
@@ -71,7 +80,8 @@ def read_sound_parts(parameters: Path) -> tuple[Specification | None, tuple[Find
     if (parameters / ABOUT_FILE).exists():
         findings.error(
             "",
-            f"{ABOUT_FILE} lies beside it, and is for {_BUREAUS_FILE}. Write its keys here, in [about].",
+            f"{ABOUT_FILE} lies beside it, and is for {_BUREAUS_FILE}."
+            " Write its keys here, in [about].",
         )
     lacks: tuple[str, ...] = () if _add_privacy(parameters, keys, findings) else (_PRIVACY,)
     lacks += () if _LIKE not in keys or _add_inherited(parameters, keys, findings) else INHERITED
@@ -89,13 +99,19 @@ def read_sound_parts(parameters: Path) -> tuple[Specification | None, tuple[Find
 
 
 def specification_of_keys(keys: Mapping[str, object], findings: FindingsOf) -> Specification | None:
-    """The specification that parsed keys say, with its privacy and nothing inherited, or None and findings."""
+    """The specification that parsed keys say, or None and findings.
+
+    It has its privacy, and inherits nothing.
+    """
     specification = _specification(keys, Reading(findings, numbers_as_texts=True))
     return None if findings.has_errors else specification
 
 
 def lists_folder(parameters: Path) -> Path:
-    """The folder of the files that areas, classifications and groups name: that of the `like` file if there is one."""
+    """The folder of the files that areas, classifications and groups name.
+
+    It is that of the `like` file if there is one.
+    """
     keys = _keys_at(parameters / SPECIFICATION_FILE, FindingsOf(SPECIFICATION_FILE)) or {}
     like = keys.get(_LIKE)
     return (parameters / like).parent if isinstance(like, str) else parameters
@@ -122,7 +138,10 @@ def public_file(folder: Path, name: str, where: str, findings: FindingsOf) -> Pa
 def _specification(
     keys: Mapping[str, object], reading: Reading, lacks: tuple[str, ...] = ()
 ) -> Specification:
-    """The specification, and findings in the order of its keys, but none about sections that could not be inherited."""
+    """The specification, and findings in the order of its keys.
+
+    There are none about sections that could not be inherited.
+    """
     findings, own = reading.findings, FindingsOf(reading.findings.file)
     reading = Reading(own, reading.numbers_as_texts)
     read: Specification = SPECIFICATION.read(keys, "", reading)
@@ -160,7 +179,9 @@ def _completed(spec: Specification) -> Specification:
     fields = {each.name: each for each in spec.records.fields}
     codes = (
         each if each.column is None
-        else replace(each, columns=(each.column,), column=None, separator=separator_of(each, fields))
+        else replace(
+            each, columns=(each.column,), column=None, separator=separator_of(each, fields)
+        )
         for each in spec.classifications
     )  # fmt: skip
     lists = {COMMON: ListOfGroups(COMMON)}
@@ -182,10 +203,12 @@ def _completed(spec: Specification) -> Specification:
 
 _ADVICE = {
     "Invalid value": " Texts need quotes.",
-    "Expected newline": " Write a number with a point, such as 0.1, and each key on a line of its own.",
+    "Expected newline": (
+        " Write a number with a point, such as 0.1, and each key on a line of its own."
+    ),
     r"Illegal character '\n'": " A text has no closing quote.",
 }
-"""What to do about mistakes in TOML, by how the parser's words for them begin."""
+"""The advice about mistakes in TOML, by the beginning of the parser's words for them."""
 
 
 def _keys_at(path: Path, findings: FindingsOf) -> dict[str, Any] | None:
@@ -273,7 +296,10 @@ def _add_inherited(parameters: Path, keys: dict[str, Any], findings: _FindingsOf
 
 def _why_not_like(parameters: Path, like: object) -> str | None:
     """Why a path may not be inherited from, or None if it may."""
-    advice = 'Name a census.toml inside the folder or in one beside it, such as "../safetab-p/census.toml".'
+    advice = (
+        "Name a census.toml inside the folder or in one beside it,"
+        ' such as "../safetab-p/census.toml".'
+    )
     if TEXT.read(like, "", Reading(FindingsOf(""))) is None:
         return f"it is not a path. {advice}"
     parts = PurePosixPath(str(like)).parts
@@ -297,7 +323,10 @@ _ABOUT = "about"
 
 
 class Publication(Frozen):
-    """Whose numbers a release holds, in the words of its publisher. A text is empty if it is not known."""
+    """Whose numbers a release holds, in the words of its publisher.
+
+    A text is empty if it is not known.
+    """
 
     title: str
     agency: str
@@ -335,9 +364,9 @@ def publication_as_json(publication: Publication) -> dict[str, str]:
 
 
 def publication_of_json(keys: Mapping[str, Any] | None) -> Publication | None:
-    """Whose numbers these are, by the keys of a release; None without any. Raises ValueError if one is wrong.
+    """The statement of whose numbers these are, by the keys of a release; None without any.
 
-    Keys that a later version may add are ignored.
+    Raises ValueError if a key is wrong. Keys that a later version may add are ignored.
     """
     if keys is None:
         return None

@@ -1,4 +1,4 @@
-"""What the keys of tables and of privacy must say together with the others."""
+"""Rules of the keys of tables and of privacy together with the others."""
 
 from __future__ import annotations
 
@@ -28,7 +28,10 @@ _Attributes = Mapping[str, RecordField]
 
 
 def _values_of(field: RecordField) -> Sequence[str] | range:
-    """The values of a field in the order of tables, a range as such; empty if they are not known."""
+    """The values of a field in the order of tables, a range as such.
+
+    Empty if they are not known.
+    """
     if field.type == "integer" and not field.listed and None not in {field.minimum, field.maximum}:
         return range(field.minimum or 0, (field.maximum or 0) + 1)
     return [value for value in field.listed if value is not None]
@@ -37,7 +40,7 @@ def _values_of(field: RecordField) -> Sequence[str] | range:
 def problems_of_tables(
     families: Sequence[Family], attributes: _Attributes, tables: Collection[str]
 ) -> Iterator[Problem]:
-    """What is wrong with families of tables; `tables` are the paths of the tables in the file."""
+    """Problems of families of tables; `tables` are the paths of the tables in the file."""
     if len(families) > MOST_FAMILIES:
         yield "tables", f"{len(families)} families; {MOST_FAMILIES} are the most."
     used: set[str] = set()
@@ -61,7 +64,10 @@ def problems_of_tables(
     sizes = [len(_values_of(attributes[name])) for name in used & attributes.keys()]
     values = prod(size for size in sizes if 0 < size <= MOST_VALUES)
     if values > MOST_VALUES:
-        problem = f"the attributes of all tables together have {values:,} values; {MOST_VALUES:,} are the most."
+        problem = (
+            f"the attributes of all tables together have {values:,} values;"
+            f" {MOST_VALUES:,} are the most."
+        )
         yield "tables", f"{problem} Lower a maximum, or join categories before."
 
 
@@ -76,7 +82,7 @@ def _without_values(where: str, name: str, attributes: _Attributes) -> Iterator[
 
 
 def _of_crossings(where: str, family: Family, attributes: _Attributes) -> Iterator[Problem]:
-    """What is wrong with a family that crosses attributes."""
+    """Problems of a family that crosses attributes."""
     for number, (place, shape) in enumerate(numbered(f"{where}.shapes", family.shapes)):
         if shape.lines:
             yield f"{place}.lines", "the family has no lines: it needs `of` and `lines` for them."
@@ -109,7 +115,7 @@ def _of_crossings(where: str, family: Family, attributes: _Attributes) -> Iterat
 
 
 def _of_breaks(where: str, field: RecordField, breaks: Sequence[int] | None) -> Iterator[Problem]:
-    """What is wrong with the ranges that a shape divides an attribute into."""
+    """Problems of the ranges that a shape divides an attribute into."""
     values = _values_of(field)
     if not isinstance(values, range):
         if breaks is not None:
@@ -127,7 +133,7 @@ def _of_breaks(where: str, field: RecordField, breaks: Sequence[int] | None) -> 
 
 
 def _of_lines(where: str, family: Family, attributes: _Attributes) -> Iterator[Problem]:
-    """What is wrong with a family whose lines are sets of values."""
+    """Problems of a family whose lines are sets of values."""
     problems = [
         (f"{where}.{key}", "missing. A family of lines has both `of` and `lines`.")
         for key in ("of", "lines")
@@ -159,7 +165,7 @@ def _of_lines(where: str, family: Family, attributes: _Attributes) -> Iterator[P
 def _of_shape(
     where: str, shape: TableShape, lines: Sequence[str], *, is_first: bool
 ) -> Iterator[Problem]:
-    """What is wrong with the labels of a shape of lines."""
+    """Problems of the labels of a shape of lines."""
     if shape.by or shape.breaks:
         yield where, "a family of lines has shapes of lines. Leave out `by` and `breaks`."
     for place, label in numbered(f"{where}.lines", shape.lines):
@@ -174,7 +180,10 @@ def _of_shape(
 
 
 def _of_runs(where: str, lines: Mapping[str, set[str]], values: Sequence[str]) -> Iterator[Problem]:
-    """Lines that are not runs of neighbouring cells; the cells are the lines that no other divides."""
+    """Lines that are not runs of neighbouring cells.
+
+    The cells are the lines that no other divides.
+    """
     cells = [each for each in lines.values() if not any(other < each for other in lines.values())]
     if len(cells) > MOST_CELLS:
         yield where, f"{len(cells)} cells; {MOST_CELLS} are the most."
@@ -194,7 +203,7 @@ def _of_runs(where: str, lines: Mapping[str, set[str]], values: Sequence[str]) -
 
 
 def problems_of_privacy(spec: Specification) -> Iterator[Problem]:
-    """What is wrong with the choices of a committee."""
+    """Problems of the choices of a committee."""
     privacy = spec.privacy
     if privacy.selector == _TOTAL and privacy.stage_1 is None:
         yield "privacy.stage_1", 'missing. Selector "stage 1" needs it, for example stage_1 = 0.1.'
@@ -222,7 +231,7 @@ def problems_of_privacy(spec: Specification) -> Iterator[Problem]:
 
 
 def _of_choices(privacy: Privacy, families: Mapping[str, Family]) -> Iterator[Problem]:
-    """What is wrong with `privacy.levels`."""
+    """Problems of `privacy.levels`."""
     triples: set[tuple[str, ...]] = set()
     for where, choice in numbered("privacy.levels", privacy.levels):
         if not choice.tables and len(families) > 1:

@@ -1,7 +1,8 @@
-"""What a specification says, as values: texts as the file spells them, numbers exact, nothing compiled.
+"""The content of a specification, as values.
 
-A field declares the key of the file that fills it: reader, writer, JSON Schema and documentation are made from this
-and from meanings.toml.
+Texts are as the file spells them, numbers are exact, and nothing is compiled. A field declares the
+key of the file that fills it: reader, writer, JSON Schema and documentation are made from this and
+from meanings.toml.
 """
 
 # fmt: off
@@ -17,21 +18,27 @@ from safetab.model.specification.keys import (
     PRODUCT_NAME, TEXT, TEXTS, VALUES, KeyColumn, KeyColumnText, Keyed, declaring, keyed, referring,
     table_of,
 )
-from safetab.model.specification.kinds import Boolean, Key, ListOf, MapOf, Number, Pattern, Table, Text, Value, Whole
+from safetab.model.specification.kinds import (
+    Boolean, Key, ListOf, MapOf, Number, Pattern, Table, Text, Value, Whole,
+)
 
 SPECIFICATION_FILE = "census.toml"
 PRIVACY_FILE = "privacy.toml"
 INHERITED = ("areas", "classifications", "groups")
 """The sections that `like` takes from another specification."""
 _STRANGERS_NOISE = 15
-"""The product number in noise addresses if `about.noise` is absent, and the highest that there is."""
+"""The product number in noise addresses if `about.noise` is absent.
+
+It is also the highest number that there is.
+"""
 _MOST_UNIT_RECORDS = 1_000_000
 MOST_CODE_BYTES = 64
 _TRUTH_VALUES = ("true", "false")
 COMMON = "common"
 """The list of groups that are on no other list."""
 EVERYWHERE = "all"
-_BUDGET = Number("a number above 0", above=0, advice=" To leave these levels out, delete the entry.")
+_BUDGET = Number(
+    "a number above 0", above=0, advice=" To leave these levels out, delete the entry.")
 _HIGHEST_THRESHOLD = 2**62
 MOST_COLUMNS = 8
 
@@ -50,7 +57,7 @@ class Reference(Keyed):
 
 
 class About(Keyed):
-    """The public words of a census: whose numbers these are, and what a record and a group are called."""
+    """The public words of a census: the owner of the numbers, and names of records and groups."""
 
     name: str = keyed(PRODUCT_NAME)
     title: str = keyed(TEXT)
@@ -95,7 +102,7 @@ class RecordField(Keyed):
 
     @property
     def called(self) -> str:
-        """What tables call the field."""
+        """The field's name in tables."""
         return self.attribute or self.name
 
     @property
@@ -116,7 +123,8 @@ class RecordField(Keyed):
         if self.listed:
             return self.listed
         if self.type != "integer" or self.minimum is None or self.maximum is None:
-            raise ValueError(f"{self.name}: tables need a list of its values, or a minimum and a maximum.")
+            raise ValueError(
+                f"{self.name}: tables need a list of its values, or a minimum and a maximum.")
         return tuple(map(str, range(self.minimum, self.maximum + 1)))
 
 
@@ -163,7 +171,8 @@ class PassOfAreas(Keyed):
     name: str = keyed(declaring("pass"))
     title: str = keyed(TEXT)
     where: Mapping[str, tuple[str, ...]] = keyed(MapOf(VALUES, TEXT, NO_ROWS))
-    levels: Mapping[str, str] = keyed(MapOf(declaring("label of areas"), referring("level of areas"), NO_ROWS))
+    levels: Mapping[str, str] = keyed(
+        MapOf(declaring("label of areas"), referring("level of areas"), NO_ROWS))
 
 
 class TableOfAreas(Keyed):
@@ -199,12 +208,13 @@ class LevelOfGroups(Keyed):
     of: str | None = keyed(referring("classification"), default=None)
     column: str | None = keyed(TEXT, default=None)
     names: str | None = keyed(TEXT, default=None)
-    members: tuple[str, ...] = keyed(ListOf(Text(choices=("any", "only")), distinct=True), default=())
+    members: tuple[str, ...] = keyed(
+        ListOf(Text(choices=("any", "only")), distinct=True), default=())
     code_prefix: str = keyed(TEXT, default="")
 
 
 class ListOfGroups(Keyed):
-    """Where the groups of a list are tabulated: None is everywhere."""
+    """The areas where the groups of a list are tabulated: None is everywhere."""
 
     name: str
     areas: tuple[str, ...] | None = keyed(ListOf(NAME, or_one=True), default=None)
@@ -268,11 +278,13 @@ class Family(Keyed):
 class Choice(Keyed):
     """An entry of `privacy.levels`: a budget and thresholds for every triple that it names."""
 
-    tables: tuple[str, ...] = keyed(ListOf(referring("family of tables"), or_one=True), required=False)
+    tables: tuple[str, ...] = keyed(
+        ListOf(referring("family of tables"), or_one=True), required=False)
     groups: tuple[str, ...] = keyed(ListOf(referring("level of groups"), or_one=True))
     areas: tuple[str, ...] = keyed(ListOf(referring("label of areas"), or_one=True))
     budget: Fraction = keyed(_BUDGET)
-    thresholds: tuple[int, ...] = keyed(ListOf(Whole(0, _HIGHEST_THRESHOLD), may_be_empty=True), required=False)
+    thresholds: tuple[int, ...] = keyed(
+        ListOf(Whole(0, _HIGHEST_THRESHOLD), may_be_empty=True), required=False)
 
 
 class Privacy(Keyed):
@@ -281,15 +293,18 @@ class Privacy(Keyed):
     definition: str = keyed(Text(choices=SPELLINGS))
     selector: str = keyed(Text(choices=("stage 1", "published totals", "none")))
     levels: tuple[Choice, ...] = keyed(ListOf(table_of(Choice)))
-    stage_1: Fraction | None = keyed(Number("a number strictly between 0 and 1", above=0, below=1), default=None)
+    stage_1: Fraction | None = keyed(
+        Number("a number strictly between 0 and 1", above=0, below=1), default=None)
     suppress_chance: Fraction = keyed(
         Number("a number of at least 0 and below 1", at_least=0, below=1), default=Fraction(0),
         required=True, at="suppress.chance")
     suppress_areas: tuple[str, ...] = keyed(
-        ListOf(referring("level of areas"), or_one=True), default=(), required=True, at="suppress.areas")
+        ListOf(referring("level of areas"), or_one=True),
+        default=(), required=True, at="suppress.areas")
     negatives: str = keyed(Text(choices=("kept", "withheld", "zero")), default="kept")
     totals: str | None = keyed(FILE, default=None)
-    use: Mapping[str, int] = keyed(MapOf(Whole(1, MOST_COLUMNS), Text(refers_to="classification")), default={})
+    use: Mapping[str, int] = keyed(
+        MapOf(Whole(1, MOST_COLUMNS), Text(refers_to="classification")), default={})
 
 
 PRIVACY = table_of(Privacy, "suppress")
@@ -301,7 +316,8 @@ class Specification(Keyed):
     about: About = keyed(table_of(About))
     records: ConfidentialRecords = keyed(table_of(ConfidentialRecords))
     areas: TableOfAreas = keyed(table_of(TableOfAreas))
-    classifications: tuple[CodeList, ...] = keyed(MapOf(table_of(CodeList), declaring("classification"), NO_CODES))
+    classifications: tuple[CodeList, ...] = keyed(
+        MapOf(table_of(CodeList), declaring("classification"), NO_CODES))
     groups: Groups = keyed(table_of(Groups, "words"))
     tables: tuple[Family, ...] = keyed(ListOf(table_of(Family)))
     privacy: Privacy = keyed(PRIVACY)
@@ -324,14 +340,14 @@ class Specification(Keyed):
         return tuple(by_name[name] for name in names)
 
     def use_of(self, classification: CodeList) -> int | None:
-        """How many columns, or answers of a list, count; None: every answer of a list."""
+        """The number of columns, or answers of a list, that count; None: every answer of a list."""
         most = None if classification.separator is not None else len(classification.columns)
         return self.privacy.use.get(classification.name, most)
 
 
 SPECIFICATION = Table((
     Key("census", Whole(1, 1), "The version of this language.", "census = 1", required=True),
-    Key("like", TEXT, "The path of another census.toml, inside the folder or in one beside it, whose areas,"
-        " classifications and groups are taken.", 'like = "../safetab-p/census.toml"'),
+    Key("like", TEXT, "The path of another census.toml, inside the folder or in one beside it,"
+        " whose areas, classifications and groups are taken.", 'like = "../safetab-p/census.toml"'),
     *table_of(Specification).keys,
 ), Specification)

@@ -3,7 +3,10 @@
 from safetab.model.us.us_census import US
 
 HEADING = "U.S. census"
-INPUTS = "For the 2020 U.S. Census: config.json with four lists; GRF-C with the records, or the .ini file of a CEF"
+INPUTS = (
+    "For the 2020 U.S. Census: config.json with four lists;"
+    " GRF-C with the records, or the .ini file of a CEF"
+)
 DATA = "Directory with the records (U.S. census: and GRF-C; or the .ini file of a CEF)."
 GEOGRAPHY_FILE = "GRF-C file"
 FORMS = "tidy: a file for each level, all columns; census: a file for each table, as the Bureau's."

@@ -1,4 +1,7 @@
-"""Public facts of the 2020 Census: areas, groups, stability, production values; and sizes of made-up groups."""
+"""Public facts of the 2020 Census, and sizes of made-up groups.
+
+The facts are areas, groups, stability and production values.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +16,10 @@ ENTITIES = {
     "USA": 1, "STATE": 51, "COUNTY": 3_143, "TRACT": 84_414, "PLACE": 31_617, "AIANNH": 704,
     "PR-STATE": 1, "PR-COUNTY": 78, "PR-TRACT": 981, "PR-PLACE": 292,
 }  # fmt: skip
-"""How many areas a level has, by label."""
+"""The number of areas of a level, by label."""
 GROUPS = {
-    ("Regional", 0): (48, 4), ("Regional", 1): (48, 0), ("Detailed", 0): (2_150, 794), ("Detailed", 1): (2_150, 0),
+    ("Regional", 0): (48, 4), ("Regional", 1): (48, 0), ("Detailed", 0): (2_150, 794),
+    ("Detailed", 1): (2_150, 0),
 }  # fmt: skip
 """The adaptive and the total-only groups, by group level and grain."""
 STABILITY = (3, 3, 4, 5, 6, 7, 8, 9)
@@ -31,11 +35,14 @@ LAST_KEYS: dict[str, object] = {
     "reader": "csv",
     "state_filter_us": sorted(US_STATES),
 }
-"""What a config.json of the production run says besides the values of its product."""
+"""The keys in a config.json of the production run besides the values of its product."""
 
 
 def group_sizes() -> Mapping[str, Any]:
-    """The sizes of groups that `tools/reproduction/group_sizes.py` counted in a synthetic census, by level."""
+    """The sizes of groups in a synthetic census, by level.
+
+    `tools/reproduction/group_sizes.py` counted them.
+    """
     counted: Mapping[str, Any] = json.loads(
         Path(__file__).with_name("group_sizes.json").read_text("utf-8")
     )

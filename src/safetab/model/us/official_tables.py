@@ -19,7 +19,7 @@ CODES = 10_000
 
 
 class Cell(IntEnum):
-    """What a file says about one number."""
+    """The statement of a file about one number."""
 
     NOT_GIVEN = 0
     NUMBER = 1
@@ -28,7 +28,10 @@ class Cell(IntEnum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OfficialTable(Columns):
-    """One row per group: a position in LEVELS, the entity, the code of the group, and its numbers by line."""
+    """One row per group: its place and code, and its numbers by line.
+
+    The place is a position in LEVELS, and the entity.
+    """
 
     level: NDArray[np.int64]
     entity: NDArray[np.int64]

@@ -18,7 +18,10 @@ TILES = tuple((code, abbreviation, *tile) for code, (abbreviation, _, *tile) in 
 """The id and abbreviation of each state, and the column and row of its tile in a map of tiles."""
 
 ISLAND_AREAS = frozenset({"60", "66", "69", "74", "78"})
-"""FIPS codes of American Samoa, Guam, the Northern Marianas, the minor outlying and the Virgin Islands: in no pass."""
+"""FIPS codes of the island areas, which are in no pass.
+
+American Samoa, Guam, the Northern Marianas, the minor outlying and the Virgin Islands.
+"""
 
 US_STATES = frozenset(STATE_NAMES) - {PUERTO_RICO_STATE}
 """FIPS codes of the 50 states and the District of Columbia."""

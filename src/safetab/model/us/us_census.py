@@ -15,9 +15,11 @@ US_PASS = Pass("us", "United States", "the United States")
 PR_PASS = Pass("pr", "Puerto Rico")
 
 NATION = AreaKind(
-    "nation", "nation", "nation", "Nation", DigitIds(1), parent=None, suppresses=False, is_whole=True,
+    "nation", "nation", "nation", "Nation", DigitIds(1), parent=None, suppresses=False,
+    is_whole=True,
     words=(
-        "nation", "usa", "us", "united states", "united states of america", "the united states", "america", "nations",
+        "nation", "usa", "us", "united states", "united states of america", "the united states",
+        "america", "nations",
     ),
     summary_level="010",
 )  # fmt: skip
@@ -26,37 +28,39 @@ STATE = AreaKind(
     summary_level="040", boundary=("STATEFP",), map_step=0.01,
 )  # fmt: skip
 COUNTY = AreaKind(
-    "county", "county", "counties", "County", DigitIds(5, begin_with_parent=True), parent=STATE, suppresses=True,
-    words=("municipio", "municipios", "parish", "parishes"), summary_level="050", boundary=("STATEFP", "COUNTYFP"),
-    map_step=0.004,
+    "county", "county", "counties", "County", DigitIds(5, begin_with_parent=True), parent=STATE,
+    suppresses=True, words=("municipio", "municipios", "parish", "parishes"), summary_level="050",
+    boundary=("STATEFP", "COUNTYFP"), map_step=0.004,
     ends=(
-        "city and borough", "census area", "planning region", "county", "parish", "borough", "municipality",
-        "municipio", "city",
+        "city and borough", "census area", "planning region", "county", "parish", "borough",
+        "municipality", "municipio", "city",
     ),
 )  # fmt: skip
 TRACT = AreaKind(
-    "tract", "tract", "tracts", "Tract", DigitIds(11, begin_with_parent=True), parent=COUNTY, suppresses=True,
-    words=("census tract", "census tracts"), summary_level="140", boundary=("STATEFP", "COUNTYFP", "TRACTCE"),
+    "tract", "tract", "tracts", "Tract", DigitIds(11, begin_with_parent=True), parent=COUNTY,
+    suppresses=True, words=("census tract", "census tracts"), summary_level="140",
+    boundary=("STATEFP", "COUNTYFP", "TRACTCE"),
 )  # fmt: skip
 NO_PLACE, NO_AIANNH = 99999, 9999  # "in no place": such blocks join no place
 PLACE = AreaKind(
-    "place", "place", "places", "Place", DigitIds(7, begin_with_parent=True), parent=STATE, suppresses=True,
-    summary_level="160", boundary=("STATEFP", "PLACEFP"), nowhere=NO_PLACE,
+    "place", "place", "places", "Place", DigitIds(7, begin_with_parent=True), parent=STATE,
+    suppresses=True, summary_level="160", boundary=("STATEFP", "PLACEFP"), nowhere=NO_PLACE,
     ends=(
-        "city and borough", "zona urbana", "comunidad", "municipality", "borough", "village", "city", "town", "cdp",
+        "city and borough", "zona urbana", "comunidad", "municipality", "borough", "village",
+        "city", "town", "cdp",
     ),
 )  # fmt: skip
 AIANNH = AreaKind(
-    "aiannh", "AIANNH area", "AIANNH areas", "AIANNH area", DigitIds(4), parent=NATION, suppresses=True,
-    long_noun="American Indian, Alaska Native or Native Hawaiian area",
+    "aiannh", "AIANNH area", "AIANNH areas", "AIANNH area", DigitIds(4), parent=NATION,
+    suppresses=True, long_noun="American Indian, Alaska Native or Native Hawaiian area",
     long_nouns="American Indian, Alaska Native and Native Hawaiian areas",
     words=("aiannh", "aiannh area", "aiannh areas", "tribal area", "tribal areas"),
     summary_level="250", boundary=("AIANNHCE",), tab="tribal areas", nowhere=NO_AIANNH,
     ends=(
         "reservation and off reservation trust land", "pueblo and off reservation trust land",
         "rancheria and off reservation trust land", "community and off reservation trust land",
-        "off reservation trust land", "indian reservation", "hawaiian home land", "reservation", "rancheria",
-        "pueblo", "anvsa", "otsa", "sdtsa", "tdsa", "tribe", "nation",
+        "off reservation trust land", "indian reservation", "hawaiian home land", "reservation",
+        "rancheria", "pueblo", "anvsa", "otsa", "sdtsa", "tdsa", "tribe", "nation",
     ),
 )  # fmt: skip
 """These areas suppress small totals as counties do, although some cross state lines."""
@@ -71,7 +75,10 @@ RACE_ALONE = GroupKind("race alone", "Race alone", RACE, Members.ONLY, ("alone",
 RACE_IN_COMBINATION = GroupKind(
     "race alone or in any combination", "Race alone or in combination", RACE, Members.ANY,
     ("combination", "in combination", "in any combination"),
-    ("alone or in any combination", "alone or in combination", "in any combination", "in combination", "combination"),
+    (
+        "alone or in any combination", "alone or in combination", "in any combination",
+        "in combination", "combination",
+    ),
 )  # fmt: skip
 ETHNICITY_KIND = GroupKind(
     "ethnicity", "Ethnicity", ETHNICITY, Members.ANY, ("ethnicity",), ("ethnicity",)
@@ -89,7 +96,8 @@ SUBSTATE_ONLY = GroupList(
 )  # fmt: skip
 
 _EXAMPLE_ORDER = (
-    "COUNTY", "STATE", "PR-COUNTY", "PR-STATE", "USA", "PLACE", "PR-PLACE", "TRACT", "PR-TRACT", "AIANNH",
+    "COUNTY", "STATE", "PR-COUNTY", "PR-STATE", "USA", "PLACE", "PR-PLACE", "TRACT", "PR-TRACT",
+    "AIANNH",
 )  # fmt: skip
 
 US = Census(
@@ -144,8 +152,8 @@ US = Census(
         iterations="iterations",
         coded_group="race or ethnicity group (characteristic iteration)",
         group_level="an iteration level",
-        only_above_any="an Alone group is withheld if it is above the same number of its partner, the group Alone or in"
-        " Any Combination of the same codes",
+        only_above_any="an Alone group is withheld if it is above the same number of its partner,"
+        " the group Alone or in Any Combination of the same codes",
     ),
     pass_of_part=dict.fromkeys(map(int, US_STATES), US_PASS.name)
     | {int(PUERTO_RICO_STATE): PR_PASS.name},
@@ -157,8 +165,8 @@ US = Census(
         repeats=(AIANNH,),
         last=TRACT,
         starts=("census tract", "tract"),
-        as_written='Tracts are written with commas, e.g. "Tract 1.01, Providence County, RI", or by an id of 11'
-        " digits.",
+        as_written='Tracts are written with commas, e.g. "Tract 1.01, Providence County, RI",'
+        " or by an id of 11 digits.",
     ),
     boundary_files=BoundaryFiles(
         id_columns=("GEOID", "GEO_ID", "GEOIDFQ", "AFFGEOID"),

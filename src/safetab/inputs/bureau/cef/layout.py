@@ -25,7 +25,7 @@ class Field:
 
     @property
     def width(self) -> int:
-        """How many characters the field has."""
+        """The number of characters of the field."""
         return self.end - self.first
 
 
@@ -37,7 +37,7 @@ class LineLayout:
 
     @property
     def width(self) -> int:
-        """How many characters a line has, without its line end."""
+        """The number of characters of a line, without its line end."""
         return self.fields[-1].end
 
     def field(self, name: str) -> Field:

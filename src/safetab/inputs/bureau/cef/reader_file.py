@@ -83,7 +83,12 @@ class ReaderFile:
         found = []
         asked = sorted(states)
         needed = {self._record_folder(kind, state) for kind in ("per", "unit") for state in asked}
-        missing_folders = [folder for folder in needed if not os.path.exists(folder)]  # noqa: PTH110 - never raises
+        # os.path.exists never raises.
+        missing_folders = [
+            folder
+            for folder in needed
+            if not os.path.exists(folder)  # noqa: PTH110
+        ]
         for folder in sorted(missing_folders):
             keys = " and ".join(key for key, named in self.folders.items() if named == folder)
             findings.error(keys, f"{folder} does not exist.")
@@ -199,7 +204,10 @@ _DATA_IS_INI = 'With "reader": "cef" in config.json, DATA is the .ini file.'
 
 
 def read_reader_file(path: Path, if_unreadable: str = _DATA_IS_INI) -> Checked[ReaderFile]:
-    """The content of an .ini file, and every finding about it; `if_unreadable` says what the path must be."""
+    """The content of an .ini file, and every finding about it.
+
+    `if_unreadable` says what the path must be.
+    """
     findings = FindingsOf(path.name)
     try:
         parser = configparser.ConfigParser()
@@ -212,7 +220,8 @@ def read_reader_file(path: Path, if_unreadable: str = _DATA_IS_INI) -> Checked[R
     except configparser.Error:
         findings.error(
             "",
-            f"it must be an .ini file with a section [{_SECTION}] of lines KEY = VALUE, and %% for %.",
+            f"it must be an .ini file with a section [{_SECTION}] of lines KEY = VALUE,"
+            " and %% for %.",
         )
     else:
         return _reader_file_of(path, given, findings)

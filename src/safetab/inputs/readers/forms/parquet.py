@@ -60,7 +60,9 @@ class ParquetForm(TypedForm):
 def _batches_of_row_groups(
     path: Path, metadata: pq.FileMetaData, numbers: range, rows_at_once: int, columns: Sequence[str]
 ) -> Batches:
-    """The rows of row groups in order, columns of text as the dictionaries that the file holds.
+    """The rows of row groups in order.
+
+        Columns of text are the dictionaries that the file holds.
 
     The calling thread decodes; other threads decode other row groups.
     """

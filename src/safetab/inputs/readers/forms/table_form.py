@@ -1,4 +1,4 @@
-"""A format of the files of tables: what a file says of its columns, and its rows in batches.
+"""A format of the files of tables: the columns that a file states, and its rows in batches.
 
 Readers of tables ask the form, and never which form it is. A further format is a module
 with a `TypedForm`, and a row of `all_forms`.
@@ -23,7 +23,10 @@ from safetab.inputs.readers.digit_columns import is_text
 from safetab.model.products.record import RecordLayout
 
 MOST_ROWS_LISTED = 100
-"""How many rows the confidential log lists for each rule. It also says how many there are."""
+"""The most rows that the confidential log lists for each rule.
+
+It also says how many there are.
+"""
 
 Batches = Iterator[pa.RecordBatch]
 
@@ -66,7 +69,7 @@ class TableForm(ABC):
 
     @abstractmethod
     def rows_of(self, path: Path, findings: FindingsOf, threads: int, sizes: BatchSizes) -> int:
-        """How many rows a file says that it has. Raises OSError or an ArrowException."""
+        """The number of rows that a file says it has. Raises OSError or an ArrowException."""
 
     @abstractmethod
     def about_rows(self, parts: Sequence[Path]) -> int:
@@ -112,7 +115,7 @@ class TypedForm(TableForm):
     def parts_of(
         self, path: Path, rows_at_once: int
     ) -> Iterator[Callable[[Sequence[str]], Batches]]:
-        """What reads some columns of each part, `rows_at_once` of them in a batch.
+        """Functions that read some columns of each part, `rows_at_once` rows in a batch.
 
         Both raise OSError or an ArrowException.
 
@@ -123,7 +126,14 @@ class TypedForm(TableForm):
         """As `TableForm.columns_of`."""
         return self.schema_of(path)
 
-    def rows_of(self, path: Path, findings: FindingsOf, threads: int, sizes: BatchSizes) -> int:  # noqa: ARG002 - of text
+    # Only forms of text use the other arguments.
+    def rows_of(
+        self,
+        path: Path,
+        findings: FindingsOf,  # noqa: ARG002
+        threads: int,  # noqa: ARG002
+        sizes: BatchSizes,  # noqa: ARG002
+    ) -> int:
         """As `TableForm.rows_of`."""
         return self.number_of_rows(path)
 

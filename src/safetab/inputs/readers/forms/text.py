@@ -101,18 +101,21 @@ class TextForm(TableForm):
         names = [str(position) for position in range(len(header))]
         wanted = [str(header.index(column)) for column in columns]
         for block in whole_lines(path):
-            # rows passed to `remember` must be UTF-8; Latin-1 makes every byte a character, but no new digit
+            # rows passed to `remember` must be UTF-8; Latin-1 makes every byte a character, but no
+            # new digit
             text = block if block.isascii() else block.decode("latin-1").encode()
             table = pa.csv.read_csv(
                 pa.BufferReader(text),
-                # one thread, this one: another that holds `remember` while Python ends would abort the process
+                # one thread, this one: another that holds `remember` while Python ends would abort
+                # the process
                 pa.csv.ReadOptions(use_threads=False, block_size=len(text) + 1, column_names=names),
                 pa.csv.ParseOptions(
-                    delimiter=SEPARATOR, quote_char=False, double_quote=False, ignore_empty_lines=False,
-                    invalid_row_handler=remember,
+                    delimiter=SEPARATOR, quote_char=False, double_quote=False,
+                    ignore_empty_lines=False, invalid_row_handler=remember,
                 ),
                 pa.csv.ConvertOptions(
-                    include_columns=wanted, column_types=dict.fromkeys(wanted, pa.binary()), null_values=[]
+                    include_columns=wanted, column_types=dict.fromkeys(wanted, pa.binary()),
+                    null_values=[],
                 ),
             )  # fmt: skip
             before += block.count(b"\n")

@@ -1,4 +1,6 @@
-"""Lines of delimited text as a batch, by a compiled loop, which reads only what it is given.
+"""Lines of delimited text as a batch, by a compiled loop.
+
+The loop reads only what it is given.
 
 The lines were looked at before: blank lines and carriage returns occur at the end of a file and of
 its lines alone.
@@ -33,7 +35,7 @@ _SPREAD = np.uint64(0x9E3779B97F4A7C15)  # an odd number, which brings all bits 
 
 @dataclass(slots=True)
 class SeenValues:
-    """How many distinct values a column of a file may have in a block, by the blocks before."""
+    """The most distinct values that a column may have in a block, by the file's blocks before."""
 
     most: int = 0
 
@@ -62,9 +64,10 @@ def batch_of_lines(
     separator: str = SEPARATOR,
     seen: SeenValues | None = None,
 ) -> pa.RecordBatch:
-    """One row per line, by Arrow for few lines, long values or zero bytes, else by the loop. Raises MisshapenRows.
+    """One row per line, by Arrow or by the loop.
 
-    The loop makes dictionaries.
+    Arrow reads few lines, long values or zero bytes. Raises MisshapenRows. The loop makes
+    dictionaries.
     """
     rows = lines.count(b"\n")
     words = 2 if record.has_long_values else 1
@@ -95,7 +98,10 @@ def batch_of_lines(
 
 
 def _texts_of(keys: _Keys) -> pa.Array:
-    """The texts whose bytes the keys are, which have a row for each word, without the zeros above them."""
+    """The texts whose bytes the keys are, without the zeros above them.
+
+    The keys have a row for each word.
+    """
     characters = keys[::-1].T.astype(">u8", order="C").view(np.uint8)
     is_there = characters != 0
     offsets = np.zeros(len(characters) + 1, dtype=np.int32)
@@ -105,15 +111,15 @@ def _texts_of(keys: _Keys) -> pa.Array:
 
 
 def _positions_of_fields(  # noqa: C901, PLR0912, PLR0913, PLR0917 - compiled as a whole
-    text: NDArray[np.uint8], column_of_field: NDArray[np.int64], places: NDArray[np.int32], values: _Keys,
-    counts: NDArray[np.int64], positions: NDArray[np.int32], separator: np.uint8,
+    text: NDArray[np.uint8], column_of_field: NDArray[np.int64], places: NDArray[np.int32],
+    values: _Keys, counts: NDArray[np.int64], positions: NDArray[np.int32], separator: np.uint8,
 ) -> int:  # fmt: skip
     """Write each column's distinct values, and each row's positions. Compiled.
 
     Returns the number of rows. Values are written as keys. `text` has no byte 0. A key is the bytes
     of a value, the last of them lowest, in one word or two, the lower one first; `values` has a row
-    for each word, column and value. `places` is zero; its width is a power of 2 and more than the most
-    values that a column may have, which is the width of `values`. Blank lines are not rows.
+    for each word, column and value. `places` is zero; its width is a power of 2 and more than the
+    most values that a column may have, which is the width of `values`. Blank lines are not rows.
     _NOT_READ_HERE: a line has other fields, or one that is too long, or the last line has no end.
     _TOO_MANY_VALUES: a column has more values than `values` holds.
     """

@@ -27,7 +27,10 @@ _OID_RULE = {_OID: f"must be a number of up to {OID_DIGITS} digits"}
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BlockOids(Columns):
-    """The OIDs of blocks in rising order. Each is two numbers: its last 18 digits, and those in front."""
+    """The OIDs of blocks in rising order.
+
+    Each is two numbers: its last 18 digits, and those in front.
+    """
 
     highs: Int32s
     lows: Int64s
@@ -49,7 +52,9 @@ class CefGeography:
 
 
 def read_cef_geography(paths: Iterable[Path], states: Iterable[str]) -> Checked[CefGeography]:
-    """The geography of some states, and every finding about the files of `ReaderFile.geography_of`.
+    """The geography of some states, and every finding about its files.
+
+    The files are those of `ReaderFile.geography_of`.
 
     Rows of other states are left out. There is no value if there is a finding.
     """
@@ -89,7 +94,10 @@ def _joined_oids(parts: list[BlockOids], findings: FindingsOf) -> BlockOids:
 
 
 def _oid_numbers(batch: pa.RecordBatch) -> Digits:
-    """The two numbers of each OID, both NOT_DIGITS if it is wrong. Blanks around it and leading zeros mean nothing."""
+    """The two numbers of each OID, both NOT_DIGITS if it is wrong.
+
+    Blanks around it and leading zeros mean nothing.
+    """
     column = batch.column(_OID)
     offsets = np.frombuffer(column.buffers()[1], dtype=np.int32)[column.offset :][
         : len(column) + 1

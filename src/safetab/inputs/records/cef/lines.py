@@ -1,8 +1,8 @@
 """The lines of a file as arrays of bytes, and their fields as numbers.
 
 Lines have fixed positions, or fields separated by |, which are moved to the fixed positions. Loops
-over their bytes are plain Python for a few lines, compiled for many, and look at each character once.
-A character that is neither a digit nor a blank makes its field wrong.
+over their bytes are plain Python for a few lines, compiled for many, and look at each character
+once. A character that is neither a digit nor a blank makes its field wrong.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ _NOT_FOUND = -1
 
 
 def read_fields(  # noqa: C901, PLR0913, PLR0917 - a loop to be compiled takes plain arrays
-    lines: _Bytes, firsts: Int64s, ends: Int64s, may_be_blank: Flags, range_starts: Int64s, lows: Int64s,
-    highs: Int64s, column_of: Int64s, numbers: Int64s, broken: Int64s,
+    lines: _Bytes, firsts: Int64s, ends: Int64s, may_be_blank: Flags, range_starts: Int64s,
+    lows: Int64s, highs: Int64s, column_of: Int64s, numbers: Int64s, broken: Int64s,
 ) -> None:  # fmt: skip
     """Write the number of each field that has a column, 0 for blanks.
 
@@ -171,13 +171,13 @@ def find_oids(
 
 
 def find_units(  # noqa: PLR0913, PLR0917
-    mafids: Int64s, is_householder: Flags, shift: int, bucket_starts: Int64s, unit_mafids: Int32s, found: Int32s,
-    persons: Int32s, householders: Int32s,
+    mafids: Int64s, is_householder: Flags, shift: int, bucket_starts: Int64s, unit_mafids: Int32s,
+    found: Int32s, persons: Int32s, householders: Int32s,
 ) -> None:  # fmt: skip
-    """Write the unit of each person, or _NOT_FOUND, and count persons and householders of each unit.
+    """Write the unit of each person, or _NOT_FOUND.
 
-    Units rise by MAFID. Those whose shifted MAFID is b stand from bucket_starts[b] to below
-    bucket_starts[b + 1].
+    Persons and householders of each unit are counted. Units rise by MAFID. Those whose shifted
+    MAFID is b stand from bucket_starts[b] to below bucket_starts[b + 1].
     """
     for row in range(len(mafids)):
         bucket = mafids[row] >> shift
@@ -209,7 +209,7 @@ _CARRIAGE_RETURN = 13
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Lines:
-    """Lines of the right shape with their numbers from 1 on, and the numbers of the other lines.
+    """Lines of the right shape, numbered from 1 on, and the numbers of the other lines.
 
     A row of characters is one line. Characters beyond the layout's width are its line end.
     """

@@ -140,7 +140,10 @@ class _FileRules:
 
     def judge(self, lines: Lines, read: FieldNumbers, reader: FieldReader) -> Flags:
         """Whether each line by itself is right. Lines that are wrong are noted."""
-        shape = f"a line must have {self._layout.width} characters, or {len(self._layout.fields)} fields separated by |"
+        shape = (
+            f"a line must have {self._layout.width} characters,"
+            f" or {len(self._layout.fields)} fields separated by |"
+        )
         self.add(("", shape), lines.misshapen)
         for rule, is_broken in reader.broken_rules(read):
             self.add(rule, lines.numbers[is_broken])
@@ -245,7 +248,8 @@ class _JoinedPersons:
 def records_of(joined: _JoinedPersons, record: RecordLayout) -> CefRecords:
     """The records of one kind.
 
-    Each person is one, or each householder of an occupied housing unit with the householder's codes.
+    Each person is one, or each householder of an occupied housing unit with the householder's
+    codes.
     """
     numbers = joined.numbers
     is_householder = numbers["RELSHIP"] == layout.HOUSEHOLDER
@@ -284,7 +288,7 @@ class StateReader:
         self._households = 0
 
     def records(self, record: RecordLayout) -> int:
-        """How many records of a kind the files hold. It is known when all persons were read."""
+        """The number of records of a kind in the files. It is known when all persons were read."""
         return self._households if record.holds_people else self.persons_read
 
     @property
@@ -351,7 +355,8 @@ class StateReader:
         small = {name: read[name].astype(np.uint8) for name in ("RTYPE", "HHT", "HHRACE", "TEN")}
         units = _Units(
             read["MAFID"].astype(np.int32), places, lines.numbers.astype(np.int32),
-            read["FINAL_POP"].astype(np.int32), small["RTYPE"], small["HHT"], small["HHRACE"], small["TEN"],
+            read["FINAL_POP"].astype(np.int32), small["RTYPE"], small["HHT"], small["HHRACE"],
+            small["TEN"],
         )  # fmt: skip
         return units if is_right.all() else units.take(is_right)
 

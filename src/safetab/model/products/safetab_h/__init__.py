@@ -1,1 +1,4 @@
-"""SafeTab-H: households by type and by tenure, in tables that published totals of persons choose."""
+"""SafeTab-H: households by type and by tenure.
+
+Published totals of persons choose its tables.
+"""

@@ -34,7 +34,10 @@ _COMPILED = product_of(_SPECIFICATION, HOUSEHOLD_RECORD)
 
 
 def _with_file_rows(family: TableFamily, folder: str) -> TableFamily:
-    """The family with a file for each table; the Bureau numbers the lines of all of them together, from 0."""
+    """The family with a file for each table.
+
+    The Bureau numbers the lines of all of them together, from 0.
+    """
     lines = _SPECIFICATION.tables[family.number].lines
     numbers = {line.label: str(number) for number, line in enumerate(lines)}
     shapes = []
@@ -62,11 +65,11 @@ SAFETAB_H = replace(
         "2020 Detailed DHC-B",
         Fraction("8.895302"),
         Fraction("1.9208"),
-        "The figure published for the 2020 Detailed DHC-B is rho 17.79, for a changed record: twice 8.895302"
-        " (`safetab docs privacy#reference`).",
+        "The figure published for the 2020 Detailed DHC-B is rho 17.79, for a changed record:"
+        " twice 8.895302 (`safetab docs privacy#reference`).",
     ),
-    counts="how many households there are whose householder is in the group, and, for groups with more people, by"
-    " household type and by tenure",
+    counts="how many households there are whose householder is in the group, and,"
+    " for groups with more people, by household type and by tenure",
 )
 
 HOUSEHOLDS_AS_SHIPPED = ShippedProduct(

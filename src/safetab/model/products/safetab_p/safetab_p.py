@@ -78,9 +78,9 @@ SAFETAB_P = replace(
         "2020 Detailed DHC-A",
         Fraction("4.944"),
         Fraction("2.134"),
-        "The figure published for the 2020 Detailed DHC-A is rho 19.776, 4 times 4.944. We infer that it comes from"
-        " group privacy, the generic rule for a changed record. The direct proof gives 9.888 (`safetab docs"
-        " privacy#reference`).",
+        "The figure published for the 2020 Detailed DHC-A is rho 19.776, 4 times 4.944."
+        " We infer that it comes from group privacy, the generic rule for a changed record."
+        " The direct proof gives 9.888 (`safetab docs privacy#reference`).",
     ),
 )
 
