@@ -1,9 +1,9 @@
 """The documentation and the code say the same."""
 
 import ast
-import io
 import doctest
 import importlib
+import io
 import re
 import tempfile
 import tokenize
