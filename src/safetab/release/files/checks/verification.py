@@ -156,7 +156,8 @@ def sign_release(
 ) -> Signature:
     """Sign OUT, OUT/release or a release of published files, after checking it.
 
-    Raises InvalidInput if it breaks a rule, is signed, is not for release, or if the key can't be used.
+    Raises InvalidInput if it breaks a rule, is signed, is not for release, or if the key can't be
+    used.
     """
     private = signatures.read_private_key(key)
     release = path / RELEASE_FOLDER if (path / RELEASE_FOLDER).is_dir() else path
@@ -191,7 +192,10 @@ def sign_release(
 
 
 def _opened(release: Path, breaches: Breaches) -> ReleaseFolder | None:
-    """The release, unless it can't be opened; that, and files that differ from their checksums, are breaches."""
+    """The release, unless it can't be opened.
+
+    That, and files that differ from their checksums, are breaches.
+    """
     if not (release / DATAPACKAGE_FILE).is_file():
         return open_release_folder(release)  # which says what else there is
     folder, has_checksums = None, (release / CHECKSUMS_FILE).exists()
@@ -232,7 +236,10 @@ def _is_known_missing(error: str, breaches: Breaches) -> bool:
 
 
 def _check_numbers(folder: ReleaseFolder, output: Path | None, breaches: Breaches) -> int:
-    """Check all numbers, and with an output its tables and measurements too; return how many numbers there are."""
+    """Check all numbers, and return how many there are.
+
+    With an output, its tables and measurements are checked too.
+    """
     numbers, options, universe = 0, folder.facts.options, folder.universe
     kinds = NumberKinds(universe, options.confidence)
     for tabulation_pass in universe.passes:
@@ -304,7 +311,7 @@ def _check_documents(folder: ReleaseFolder, output: Path | None, breaches: Breac
 
 
 def _says_status(path: Path, status: OutputStatus, *, has_words: bool) -> bool:
-    """Whether a text or a page says the status first, in words that say whether it may be released."""
+    """Whether a text or page says the status first, in words on whether it may be released."""
     words = " ".join(
         re.sub("<[^>]+>", " ", path.read_text(encoding="utf-8", errors="replace")).split()
     )
@@ -321,7 +328,10 @@ def _fits(words: str, status: OutputStatus) -> bool:
 def _check_tables_listed(
     folder: ReleaseFolder, package: Mapping[str, Any], breaches: Breaches
 ) -> None:
-    """Check that the release has the tables that it lists and that every level must have, and true CSV files."""
+    """Check that the release has its tables, and true CSV files.
+
+    Its tables are those that it lists, and those that every level must have.
+    """
     release, universe = folder.path, folder.universe
     listed = listed_files(package)
     if folder.facts.origin is None:
@@ -370,7 +380,7 @@ def _check_tables_listed(
 
 
 def _check_schema(path: Path, name: str, columns: Iterable[Column], breaches: Breaches) -> None:
-    """Check that a Parquet file has exactly the columns that are written, and no metadata beside them."""
+    """Check that a Parquet file has exactly the columns that are written, and no metadata."""
     with _unreadable_added(breaches, name), opened_parquet(path) as file:
         found, more = file.schema_arrow, file.metadata.metadata
         expected = [
