@@ -93,7 +93,10 @@ def _terminal_of_absent(release: Release, shown: _Shown, area: str) -> str:
 
 
 def _in_python(release: Release, area: str, group: str, level: str | None) -> str:
-    """The example that asks for the number in Python, with the level of the area if it needs one."""
+    """The example that asks for the number in Python.
+
+    It has the level of the area if it needs one.
+    """
     answer = release.total(area, group, level=level)
     assert isinstance(answer, Estimate)
     low, high = answer.interval

@@ -309,9 +309,9 @@ class TableChecks:
             file.check_end("has rows of groups that the measurements don't have")
 
     def check_noise_and_shape(self) -> None:
-        """Check that each row has its level's and stage's noise, and the labels of a cell of its shape.
+        """Check that each row has its level's and stage's noise, and the labels of a cell.
 
-        If the columns of the file are wrong, nothing is checked.
+        The cell is one of its shape. If the columns of the file are wrong, nothing is checked.
         """
         if not self._has_right_columns():
             return
@@ -349,7 +349,7 @@ class TableChecks:
     def _check_groups(
         self, level: ReleaseLevel, groups: PublishedGroups, last: tuple[bool, int]
     ) -> None:
-        """Check that every group is known, appears once, has the right shape and passed suppression."""
+        """Check that every group is known, appears once, has its shape and passed suppression."""
         name, index, design, family = (
             self._measurements_name,
             level.index,
@@ -392,7 +392,10 @@ class TableChecks:
         level: ReleaseLevel,
         groups: PublishedGroups,
     ) -> None:
-        """Check that each group has all rows of its shape, in order, with sums of its noisy numbers."""
+        """Check that each group has all rows of its shape, in order.
+
+        They show sums of its noisy numbers.
+        """
         shapes = groups.family.shapes
         rows_of_shape = np.array(
             [len(shape.file_rows.get(layout.folder, ())) for shape in shapes], dtype=np.int64

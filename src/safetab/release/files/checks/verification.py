@@ -1,4 +1,7 @@
-"""Whether a release is what it says: its files, statuses, signature, and all arithmetic that needs no secret."""
+"""Checks that a release is what it says.
+
+They are of its files, statuses and signature, and of all arithmetic that needs no secret.
+"""
 
 from __future__ import annotations
 
@@ -77,7 +80,7 @@ _LEFT_BY_SIGN = "was left by a `safetab sign` that was killed; signing again rem
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Verification(Result):
-    """What `verify` found. Nothing is wrong if there are no findings."""
+    """The findings of `verify`. Nothing is wrong if there are none."""
 
     path: Path
     findings: tuple[Finding, ...]
@@ -99,7 +102,10 @@ class Verification(Result):
             if self.signature is None
             else f"signed by {self.signature.fingerprint[:19]}..."
         )
-        return f"{f'{len(self.findings)} findings' if self.findings else 'verified'}: {status}, {signed}"
+        return (
+            f"{f'{len(self.findings)} findings' if self.findings else 'verified'}:"
+            f" {status}, {signed}"
+        )
 
     def __repr__(self) -> str:
         return f"<{self._title}>"
@@ -124,7 +130,9 @@ class Verification(Result):
 
 
 def verify_release(path: Path, key: Path | None = None) -> Verification:
-    """Everything that is wrong with OUT of a run, with OUT/release alone, or with a release of published files.
+    """Everything that is wrong with a release.
+
+    The release is OUT of a run, OUT/release alone, or a release of published files.
 
     Raises InvalidInput if there is no release, or if the key can't be read.
     """

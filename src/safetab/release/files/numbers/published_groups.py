@@ -1,4 +1,4 @@
-"""Published groups of one level as arrays: indices, shapes, noisy numbers, and donors of copies.
+"""Published groups of one level as arrays: indices, shapes, numbers, and donors of copies.
 
 `groups_by_level` reads them back from the measurement file of a pass, a few rows at a time.
 """
