@@ -1,6 +1,6 @@
-"""Published things and what they can tell. No record is reached from here.
+"""Published files, and what they can tell. No record is reached from here.
 
-They are outputs, files, checks, estimates and the report.
+The parts are outputs, files, checks, estimates and the report.
 """
 
 HANDED_OUT = {

@@ -152,9 +152,8 @@ class Ratio(NoPlainArithmetic, Tabular):
                 f"no ratio above {low:.4g} can be ruled out" if low else "no ratio can be ruled out"
             )
             return head + f"{what}, since the number below may be 0 ({method})" + notes
-        about = (
-            "" if self.selection_matters else "about "
-        )  # Fieller's coverage is measured, not proved
+        # Fieller's coverage is measured, not proved.
+        about = "" if self.selection_matters else "about "
         level = percent(self.a.confidence)
         name = f"{about}{level}" if self.holds_confidence else f"noise, not at {level}"
         return head + f"{self.value:.4g} ({name}: {low:.4g} to {high:.4g}, {method})" + notes

@@ -149,6 +149,7 @@ def _resource(
 
 
 def _field(column: Column) -> _JsonObject:
+    """A column as a field of a Frictionless schema."""
     constraints: _JsonObject = {"required": column.is_required}
     if column.values:
         constraints["enum"] = list(column.values)

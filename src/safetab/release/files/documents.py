@@ -355,7 +355,7 @@ def privacy_as_json(universe: Universe, facts: ReleaseFacts, loss: JsonObject) -
 
 
 def _composition(universe: Universe) -> str:
-    """The composition of the levels' budgets to the loss, in words."""
+    """The composition of the levels' budgets into the loss, in words."""
     if len(universe.census.passes) == 1:
         return "budgets of the levels add up"
     nouns, noun = universe.product.record.nouns, universe.product.record.protected

@@ -191,9 +191,8 @@ def _batch(
             continue
         with damage_as_invalid_input(file.path):
             for rows, found in _published_totals(file, part, iterations):
-                row_status[rows] = (
-                    found.status
-                )  # STATUSES_OF_GROUPS begin with the statuses of numbers
+                # STATUSES_OF_GROUPS begin with the statuses of numbers.
+                row_status[rows] = found.status
                 row_reason[rows] = np.where(
                     found.rule == UNKNOWN, -1, found.rule + len(universe.reasons)
                 )

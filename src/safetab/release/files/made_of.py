@@ -1,4 +1,4 @@
-"""The origin of a site or an export: the release that it was made of, and its checksums."""
+"""The release that a site or an export was made of, and the checksums of its own files."""
 
 from __future__ import annotations
 

@@ -42,8 +42,8 @@ class ReleaseRule(Enum):
 def partner_codes(lists: PublicLists, kind: AreaKind) -> dict[str, str]:
     """For each group of records with only its codes, the group of those with any of them.
 
-    Both are tabulated there. A code belongs to at most one iteration of a kind, a level and a grain
-    of geography, so there is at most one partner.
+    Both are tabulated in areas of `kind`. A code belongs to at most one iteration of a kind, a
+    level and a grain of geography, so there is at most one partner.
     """
 
     def identity(iteration: CharacteristicIteration) -> tuple[Classification, int, frozenset[str]]:

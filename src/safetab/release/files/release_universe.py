@@ -101,9 +101,8 @@ class ReleaseLevel:
     @cached_property
     def is_tabulated(self) -> Truths:
         """For each iteration, whether it has groups at this level."""
-        one_of_list = {
-            iteration.listed: iteration for iteration in self.iterations
-        }  # of a list all have the same fate
+        # All iterations of a list have the same fate.
+        one_of_list = {iteration.listed: iteration for iteration in self.iterations}
         has_groups = {
             listed: self.why_not_tabulated(example) is None
             for listed, example in one_of_list.items()
@@ -144,9 +143,8 @@ class Universe:
     lists: PublicLists
     entities: Mapping[AreaLevel, Entities]
     levels: tuple[ReleaseLevel, ...]
-    around: Mapping[tuple[AreaLevel, AreaKind], Integers] = field(
-        default_factory=dict
-    )  # as `parents`
+    # As `parents`.
+    around: Mapping[tuple[AreaLevel, AreaKind], Integers] = field(default_factory=dict)
     specification: Specification | None = (
         None  # that census and product were compiled from, if they were
     )

@@ -162,6 +162,7 @@ def _shapes_with_thresholds(product: Product, family: TableFamily) -> tuple[Shap
 
 
 def _columns_of_levels(universe: Universe) -> tuple[Column, ...]:
+    """The columns of the levels' file, with one for the threshold of each shape that has one."""
     product, census = universe.product, universe.census
     passes = " or ".join(f"{each.title} ({each.name})" for each in census.passes)
     families = tuple(family.name for family in product.families)

@@ -338,7 +338,7 @@ def _about_levels(
     where: Sequence[str],
     urgency: _Urgency = _Urgency.LOOK,
 ) -> _Concerns:
-    """A concern whose headline counts the levels in `where`, or none if there are none."""
+    """A concern whose headline counts the levels in `where`, or none without any."""
     several_families = release.universe.product.has_several_families
     one, several = (
         ("table family of a level", "table families of levels")

@@ -86,6 +86,6 @@ def report(
         path: OUT of a run, or OUT/release.
         output: The page to write.
         overwrite: Replace `output` if it exists.
-    """
+    """  # noqa: D205 - users see these words
     PAGES["report"].write(Path(path), Path(output), overwrite=overwrite)
     return Path(output)

@@ -96,9 +96,8 @@ class PairTally:
             axis=1,
         )
         known = [*self.widest, *(PairAbove(*pair) for pair in pairs[widest].tolist())]
-        self.widest = sorted(known, key=lambda pair: -pair.excess)[
-            :_EXAMPLES
-        ]  # of equal pairs the first stays
+        # Of equal pairs the first stays.
+        self.widest = sorted(known, key=lambda pair: -pair.excess)[:_EXAMPLES]
 
 
 RELATIVE_MARGINS = (5, 10, 25, 50)
@@ -256,10 +255,10 @@ def _sorts(batch: NumberBatch) -> Integers:
 
 
 def precision_classes(batch: NumberBatch) -> NDArray[np.int8]:
-    """The class of each number by its distance from the truth, at the release's confidence.
+    """The class of each number by the nearness of the truth, at the release's confidence.
 
-    The distance is that of its interval, which allows for suppression: smaller totals than those
-    that passed it are not shown.
+    The number's interval decides. It allows for suppression: smaller totals than those that passed
+    it are not shown.
     """
     number = batch.integers("unclamped_count")
     low, high = batch.interval

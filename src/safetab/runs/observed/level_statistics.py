@@ -281,6 +281,9 @@ def _standard_errors(observed: Floats, expected: Floats, variance: Floats) -> Fl
 
 
 def _standard_errors_of_count(observed: Floats, expected: Floats, variance: Floats) -> Floats:
-    """The same for a count of events; NaN if they happen nearly never or nearly always."""
+    """Distance of a count of events from theory, in standard errors.
+
+    NaN if they happen nearly never or nearly always.
+    """
     is_normal = variance >= _LEAST_VARIANCE
     return np.where(is_normal, _standard_errors(observed, expected, variance), np.nan)

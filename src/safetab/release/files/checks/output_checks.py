@@ -218,9 +218,8 @@ class NumberChecks:
             alike = np.flatnonzero(shape_of_group == number)
             is_whole = lengths[alike] == len(shape.lines)
             self._add("a table is not whole", first[alike[~is_whole]])
-            own = first[alike[is_whole]][:, None] + np.arange(
-                len(shape.lines)
-            )  # a row a group, a column a line
+            # A row for each group, and a column for each line.
+            own = first[alike[is_whole]][:, None] + np.arange(len(shape.lines))
             if not own.size:
                 continue
             is_wrong = rows.line_positions(number, own) != np.arange(len(shape.lines))
@@ -385,9 +384,8 @@ class _PassChecks:
     tabulation_pass: Pass
     of_tables: Breaches = field(default_factory=Breaches)
     of_numbers: Breaches = field(default_factory=Breaches)
-    published: deque[tuple[ReleaseLevel, PublishedTotals]] = field(
-        default_factory=deque
-    )  # tables were checked
+    # Levels whose tables were checked.
+    published: deque[tuple[ReleaseLevel, PublishedTotals]] = field(default_factory=deque)
     has_all_levels: bool = False
 
     def check_tables(self) -> Iterator[None]:

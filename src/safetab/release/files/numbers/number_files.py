@@ -337,9 +337,8 @@ def with_intervals(table: pa.Table) -> pa.Table:
 RELEASE_FOLDER = "release"
 NUMBERS_FOLDER = "numbers"
 SEARCHED_COLUMNS = ["region_id", "iteration_code"]  # readers skip row groups by these
-_ROWS_AT_ONCE = (
-    1 << 12
-)  # whose texts the writer looks through for their least and greatest: the file is the same
+# The writer looks through the texts of these rows for the least and greatest: the file is the same.
+_ROWS_AT_ONCE = 1 << 12
 
 
 def numbers_file(design: LevelDesign, of_format: int = OUTPUT_FORMAT) -> str:

@@ -230,9 +230,8 @@ class _Rows:
         level, stage = self._universe.levels[number], self._stages[at]
         has_stage_1 = stage == int(Stage.STAGE_1)
         listed = self._universe.entities[level.geography].columns[0]
-        entities = pc.index_in(self._regions, listed).fill_null(
-            len(listed)
-        )  # those of another level are not used
+        # Entities of another level are not used.
+        entities = pc.index_in(self._regions, listed).fill_null(len(listed))
         entity = entities.to_numpy()[self._place["region_id"][at]].astype(np.int64)
         iteration = level.positions_of(self._code_texts)[self._place["iteration_code"][at]]
         return PublishedGroups(

@@ -90,6 +90,7 @@ class FamilyTables:
         return [groups for geography in LEVELS for groups in self._at(geography) if len(groups)]
 
     def _at(self, geography: AreaLevel) -> Iterator[OfficialGroups]:
+        """The groups of one level: for each shape those that surely have it, then the others."""
         level = LEVELS.index(geography)
         tables = {
             table_id: table.take(table.level == level) for table_id, table in self._tables.items()

@@ -117,9 +117,8 @@ class OfficialNumbers:
         numbers = ReadNumbers.concat(parts)
         self.unknown_tables += int(numbers.is_unknown.sum())
         self.withheld += int(numbers.is_withheld.sum())
-        return numbers.take(
-            np.argsort(numbers.indices, kind="stable")
-        )  # lines of a group stand in their order
+        # Lines of a group stand in their order.
+        return numbers.take(np.argsort(numbers.indices, kind="stable"))
 
     def _rows_of_groups(
         self, number: int, level: ReleaseLevel, groups: OfficialGroups, donors: _Donors
