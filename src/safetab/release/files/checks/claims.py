@@ -43,7 +43,7 @@ _PAGE_BEGINS = (
 
 
 def check_claims(name: str, folder: ReleaseFolder, document: _Document, breaches: Breaches) -> None:
-    """Check that a document has its entries, and those that follow from other files.
+    """Check that a document has its entries, and that these agree with the other files.
 
     Older documents have fewer entries.
     """
