@@ -1,4 +1,7 @@
-"""What is published, and what it can tell: outputs, files, checks, estimates, the report. It reaches no record."""
+"""Published files, and what they can tell. No record is reached from here.
+
+The parts are outputs, files, checks, estimates and the report.
+"""
 
 HANDED_OUT = {
     "estimates.estimate": "Absence Estimate",

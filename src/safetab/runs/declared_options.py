@@ -21,7 +21,7 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 
 
 class EngineKind(StrEnum):
-    """Where records are counted: in this process, or on Spark."""
+    """The place where records are counted: in this process, or on Spark."""
 
     LOCAL = "local"
     SPARK = "spark"
@@ -155,7 +155,8 @@ COPYING = (
     _file("empty_blocks", _HELP["empty_blocks"], "FILE"),
     _text(
         "order",
-        f"Order of donors, separated by commas: by default {DONORS}. Or levels of the specification.",
+        f"Order of donors, separated by commas: by default {DONORS}."
+        " Or levels of the specification.",
         "KINDS",
     ),
     _flag("copy_all", "Also copy groups that the receiving level does not tabulate."),
@@ -172,8 +173,8 @@ STEPS = (COTERMINOUS, *COPYING, RULES)
 RERELEASE = (CONFIDENCE, CSV, *STEPS)
 OF_BLOCKS = "is in a form that areas of this census don't have. Leave it out."
 RUN = (
-    *_ENGINE[:1], _MEMORY, *_MACHINE, OVERWRITE, _CONFIDENTIAL_LOG, _TEST_KEY, TOTALS, *_ACCOUNTS, CONFIDENCE, CSV,
-    *STEPS, *_ENGINE[1:],
+    *_ENGINE[:1], _MEMORY, *_MACHINE, OVERWRITE, _CONFIDENTIAL_LOG, _TEST_KEY, TOTALS, *_ACCOUNTS,
+    CONFIDENCE, CSV, *STEPS, *_ENGINE[1:],
 )  # fmt: skip
 VALIDATE = (*_ENGINE[:1], _MEMORY, *_MACHINE, FINDINGS_LOG, TOTALS, *_ENGINE[1:])
 ASSESS = (*STEPS, _MEMORY_TO_ASSESS, *_MACHINE, OVERWRITE, _TEST_KEY, TOTALS)
@@ -198,7 +199,8 @@ COMPARE = (
     ),
     _texts(
         "attack",
-        "The area to attack, repeatable: name or id, or none. Default: one of about 100,000 people.",
+        "The area to attack, repeatable: name or id, or none."
+        " Default: one of about 100,000 people.",
         "AREA",
     ),
     DeclaredOption("runs", int, 10, "How many draws of each random protection."),
@@ -247,7 +249,9 @@ def shows(options: Iterable[DeclaredOption]) -> Callable[[_F], _F]:
             if each.kind is not inspect.Parameter.VAR_KEYWORD
         ]
         added = [option.parameter(option.type) for option in declared]
-        function.__signature__ = signature.replace(parameters=[*own, *added])  # type: ignore[attr-defined]
+        function.__signature__ = signature.replace(  # type: ignore[attr-defined]
+            parameters=[*own, *added]
+        )
         lines = [f"            {option.name}: {python_words(option.help)}" for option in declared]
         function.__doc__ = "\n".join(
             [(function.__doc__ or "").rstrip(), *(line[4:] for line in lines), "    "]

@@ -1,4 +1,4 @@
-"""How much disk a run needs: shown and checked before anything is read or drawn."""
+"""The disk space that a run needs: shown and checked before anything is read or drawn."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""The declared options as types, so that a type checker finds a misspelled or mistyped option or value before a run.
+"""The declared options as types, so that a type checker finds mistakes before a run.
 
-A test compares each with its options in `declared_options`: the same names, the same types, and choices for texts.
+It finds a misspelled or mistyped option or value. A test compares each type with its options in
+`declared_options`: the same names, the same types, and choices for texts.
 """
 
 from __future__ import annotations

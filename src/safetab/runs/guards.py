@@ -1,4 +1,4 @@
-"""What surrounds code that reads records: the engine, logs, errors in our own words, threads."""
+"""Guards around code that reads records: engine, logs, errors in our own words, threads."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ from safetab.runs.declared_options import EngineKind
 from safetab.runs.options import TEMPORARY_PREFIX, RunOptions
 
 _OUT_OF_MEMORY = (
-    f"{failures.OUT_OF_MEMORY} {NOTHING_WRITTEN} Close other programs, raise a limit on memory, or use a machine"
-    " that has more."
+    f"{failures.OUT_OF_MEMORY} {NOTHING_WRITTEN} Close other programs, raise a limit on memory,"
+    " or use a machine that has more."
 )
 _PR_SET_DUMPABLE = 4  # from <sys/prctl.h>
 _ADD_A_LOG = "Add --confidential-log FILE to see the reason."
 _VALIDATE = "`safetab validate --confidential-log FILE ...`"
 _DISK_IS_FULL = (
-    "a disk that the run writes to is full, or a quota on it is used up (--temp, OUT, the spend log or the"
-    f" confidential log). {NOTHING_WRITTEN}"
+    "a disk that the run writes to is full, or a quota on it is used up"
+    f" (--temp, OUT, the spend log or the confidential log). {NOTHING_WRITTEN}"
 )
 _NO_REGULAR_FILE = {errno.EINVAL, errno.EISDIR, errno.ELOOP, errno.ENXIO}
 
@@ -267,7 +267,8 @@ def backend_of(
         if options.engine is EngineKind.LOCAL:
             made: Backend = LocalBackend(settings, log)
         else:
-            from safetab.counting.spark.backend import SparkBackend  # noqa: PLC0415 - PySpark is optional
+            # PySpark is optional.
+            from safetab.counting.spark.backend import SparkBackend  # noqa: PLC0415
 
             made = SparkBackend(options.spark, settings, log)
         with closing(made) as backend:

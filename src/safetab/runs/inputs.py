@@ -1,6 +1,7 @@
 """The inputs of a run: public files, the plan they make, and records; none may change meanwhile.
 
-Here are also `safetab validate` and the totals of a release that choose the tables of another product.
+Here are also `safetab validate` and the totals of a release that choose the tables of another
+product.
 """
 
 from __future__ import annotations
@@ -72,10 +73,11 @@ def read_inputs(
     backend: Backend | None = None,
     totals: Path | None = None,
 ) -> Checked[RunInputs]:
-    """Read the public files, make the plan and find the records; none is read unless their files are wrong.
+    """Read the public files, make the plan and find the records.
 
-    The local backend finds the records if none is given. `totals` is a release whose totals choose
-    tables. There is no value if any finding is an error.
+    No record is read unless their files are wrong. The local backend finds the records if none is
+    given. `totals` is a release whose totals choose tables. There is no value if any finding is an
+    error.
     """
     backend = backend or LocalBackend(EngineSettings(data), lambda _: None)
     if not _may_have_config(parameters):  # records are looked for only if nothing is wrong with it
@@ -110,7 +112,8 @@ def read_inputs(
 
 
 def _may_have_config(parameters: Path) -> bool:
-    return os.path.isdir(parameters) and not is_specification(parameters)  # noqa: PTH112 - never raises
+    # `os.path.isdir` never raises.
+    return os.path.isdir(parameters) and not is_specification(parameters)  # noqa: PTH112
 
 
 def _planned_inputs(
@@ -206,7 +209,10 @@ class WatchedFiles:
 
     @contextmanager
     def changes_reported_first(self) -> Iterator[None]:
-        """Raise RunFailed about a file that changed instead of what else follows from the change."""
+        """Raise RunFailed about a file that changed.
+
+        It replaces what else follows from the change.
+        """
         try:
             yield
         except (InvalidInput, MiscountedRecords, RunFailed):
@@ -214,7 +220,10 @@ class WatchedFiles:
             raise
 
     def require_unchanged(self, files: Iterable[Path] | None = None) -> None:
-        """Raise RunFailed if a watched file, of these or of all, is not what it was when first looked at."""
+        """Raise RunFailed if a watched file is not what it was when first looked at.
+
+        Only `files` are checked, or all if they are left out.
+        """
         for path in self._identities if files is None else files:
             seen = path.absolute()
             if seen in self._identities and self._identities[seen] != identity_of(path):
@@ -292,13 +301,17 @@ def _passes_without_selected_records(plan: RunPlan, engine: CountingEngine) -> I
             if len(groups)
         ):
             yield (
-                f"none of the {plan.config.product.record.nouns} of the {each.name.upper()} pass is in any group"
-                " with a published total. These are probably totals of other people."
+                f"none of the {plan.config.product.record.nouns} of the {each.name.upper()} pass"
+                " is in any group with a published total. These are probably totals of other"
+                " people."
             )
 
 
 def given_totals(path: Path | None, data: Path) -> GivenTotals | None:
-    """The totals of a release, as they are after its coterminous step, with every finding about it."""
+    """The totals of a release, as they are after its coterminous step.
+
+    They come with every finding about it.
+    """
     try:
         return None if path is None else _totals_of(path, data)
     except InvalidInput as invalid:
@@ -329,7 +342,8 @@ def _check_totals(release: ReleaseFolder, data: Path, findings: FindingsOf) -> N
     if release.universe.product.totals_table is not None:
         findings.error(
             _WHERE,
-            f"is a release of {release.universe.product.name}, whose tables were chosen like these.",
+            f"is a release of {release.universe.product.name},"
+            " whose tables were chosen like these.",
         )
     if not status.is_for_release and not is_synthetic(data):  # these totals count synthetic people
         findings.error(_WHERE, f"its totals are not public. {status.line}")
@@ -343,7 +357,10 @@ def _check_totals(release: ReleaseFolder, data: Path, findings: FindingsOf) -> N
             _WHERE, f"rules changed or withheld totals: {names}. Give a release without rules."
         )
     if release.facts.origin is not None and not release.facts.origin.is_complete:
-        message = "it was read from files that need not be whole tables. Read whole ones, with --complete."
+        message = (
+            "it was read from files that need not be whole tables."
+            " Read whole ones, with --complete."
+        )
         findings.error(_WHERE, message)
     if options.coterminous is None:
         findings.warning(

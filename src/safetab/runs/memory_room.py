@@ -1,4 +1,7 @@
-"""How much memory a run still needs: compared with every limit before the charge, so that none is lost to it."""
+"""The memory that a run still needs.
+
+It is compared with every limit before the charge, so that no charge is lost to it.
+"""
 
 from __future__ import annotations
 
@@ -19,9 +22,10 @@ _MOST_RECORDS, _MOST_GROUPS = 10**7, 275 * 10**6
 
 
 def least_growth(plan: RunPlan, records: int) -> int:
-    """The bytes that counting, noise and writing take at least, beside what a process holds before the charge.
+    """The bytes that counting, noise and writing take at least.
 
-    Less than what was measured (docs/testing-faults.md#memory): a run that can work is never refused.
+    What a process holds before the charge comes on top. They are less than what was measured
+    (docs/testing-faults.md#memory): a run that can work is never refused.
     """
     groups = min(sum(level.universe.size for level in plan.levels), _MOST_GROUPS)
     counted = min(records, groups // 10, _MOST_RECORDS)
@@ -29,7 +33,10 @@ def least_growth(plan: RunPlan, records: int) -> int:
 
 
 def memory_left() -> dict[str, int]:
-    """The bytes that this process may still take, by what limits them. Nothing where the system doesn't say."""
+    """The bytes that this process may still take, by what limits them.
+
+    Nothing where the system doesn't say.
+    """
     held: list[int] = []
     available = None
     with suppress(OSError, ValueError, LookupError):
@@ -58,6 +65,7 @@ def require_memory(plan: RunPlan, records: int, left: Mapping[str, int] | None =
     for name, size in (memory_left() if left is None else left).items():
         if size < growth:
             raise RunFailed(
-                f"{name} leaves {size_in_words(max(0, size))}, and this run needs about {size_in_words(growth)} more."
-                " Nothing was written. Raise the limit, or run it where there is more memory."
+                f"{name} leaves {size_in_words(max(0, size))},"
+                f" and this run needs about {size_in_words(growth)} more. Nothing was written."
+                " Raise the limit, or run it where there is more memory."
             )

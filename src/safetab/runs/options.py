@@ -41,8 +41,8 @@ from safetab.runs.spend_log.run_spending import SpendRequest
 _MEMORY = re.compile(r"([0-9]{1,6})(\.[0-9]{1,6})? ?[KMGT]i?B")
 _MOST_THREADS = 1024
 _ONE_KEY = (
-    "Two runs with one key on the data of real people would give them away, so a key can be chosen only for"
-    " synthetic people."
+    "Two runs with one key on the data of real people would give them away, so a key can be chosen"
+    " only for synthetic people."
 )
 TEMPORARY_PREFIX = "safetab-persons-"
 """The beginning of the name of a run's folder in --temp."""
@@ -50,7 +50,10 @@ TEMPORARY_PREFIX = "safetab-persons-"
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """Options of a run. Only `test_key`, which is for synthetic people, changes a released number."""
+    """Options of a run.
+
+    Only `test_key`, which is for synthetic people, changes a released number.
+    """
 
     engine: EngineKind = DEFAULTS["engine"]
     memory: str = DEFAULTS["memory"]
@@ -82,8 +85,8 @@ class RunOptions:
     def of(cls, declared: Iterable[DeclaredOption] = RUN, /, **given: object) -> RunOptions:
         """Options from the values of declared options, as the command line and Python have them.
 
-        Raises TypeError for an unknown name or a wrong type; InvalidInput, with every mistake, if the
-        steps of the release contradict each other.
+        Raises TypeError for an unknown name or a wrong type; InvalidInput, with every mistake, if
+        the steps of the release contradict each other.
         """
         values = with_defaults(RUN, with_defaults(declared, given))
         limit = values["spend_limit"]
@@ -178,7 +181,10 @@ def refused_options(data: Path, options: RunOptions) -> tuple[Finding, ...]:
 def _refuse_what_is_for_synthetic_people(
     data: Path, key: bytes | None, findings: FindingsOf
 ) -> None:
-    """Report a marker that may or may not be one, and a wrong test key, or one for people who may be real."""
+    """Report a doubtful marker, and a test key that is wrong or refused.
+
+    A marker is doubtful if it may or may not be one. A key is refused for people who may be real.
+    """
     if leads_marker_nowhere(data):
         advice = "Remove it, or make it a file if these people are synthetic."
         findings.error("DATA", f"{SYNTHETIC_MARKER} is a link that leads nowhere. {advice}")
@@ -190,7 +196,10 @@ def _refuse_what_is_for_synthetic_people(
 
 
 def has_synthetic_people(data: Path, options: RunOptions) -> bool:
-    """Whether the people of a run are synthetic. The marker in DATA says so about records in DATA."""
+    """Whether the people of a run are synthetic.
+
+    The marker in DATA says so about records in DATA.
+    """
     return is_synthetic(data) and options.spark.persons is None
 
 
@@ -269,7 +278,10 @@ def refused_spending(
 
 
 def spending_warnings(data: Path, out: Path, options: RunOptions) -> tuple[Finding, ...]:
-    """What the curator of real people should know: that nobody counts the cost, or that a run costs them again."""
+    """Warnings for the curator of real people.
+
+    They say that nobody counts the cost, or that a run costs the people again.
+    """
     findings = FindingsOf("the command")
     replaces = (out / MANIFEST_FILE).is_file()
     again = "OUT held a release: if it counts the same people, they are charged again"
@@ -308,7 +320,10 @@ def _why_not_private(folder: Path) -> str | None:
             if is_missing
             else f"can't be used: {error.strerror or 'unknown error'}"
         )
-        return f"{reason}. {'Create it, or name' if is_missing else 'Name'} another folder with --temp."
+        return (
+            f"{reason}. {'Create it, or name' if is_missing else 'Name'}"
+            " another folder with --temp."
+        )
     if not stat.S_ISDIR(status.st_mode):
         return "is not a directory. Name another folder with --temp."
     if not os.access(folder, os.W_OK | os.X_OK):

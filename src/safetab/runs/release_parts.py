@@ -1,4 +1,4 @@
-"""What a run and a re-release share: blocks without people, and the documents of a release."""
+"""Parts of both a run and a re-release: blocks without people, and a release's documents."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ from safetab.release.report.report import REPORT_FILE, report_page
 
 GeographyOfPass = Mapping[Pass, Areas]
 _EMPTY_BLOCKS_AUTHORITY = (
-    "Which blocks have a housing unit or group quarters was taken from the confidential unit files. It is public only"
-    " if the numbers of units in each block are published without noise, outside the privacy loss stated here, as the"
-    " curator states by giving the list."
+    "Which blocks have a housing unit or group quarters was taken from the confidential unit files."
+    " It is public only if the numbers of units in each block are published without noise, outside"
+    " the privacy loss stated here, as the curator states by giving the list."
 )
 
 

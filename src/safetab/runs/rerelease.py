@@ -95,7 +95,7 @@ class RereleaseSummary(WrittenFiles):
 
 @dataclass(frozen=True, slots=True)
 class _Measured:
-    """What the manifest of an output says about its measurements; no later step changes it."""
+    """The manifest's facts on an output's measurements; no later step changes them."""
 
     manifest: Mapping[str, Any]
     status: OutputStatus
@@ -117,7 +117,10 @@ def rerelease_files(
         findings = FindingsOf("the command")
         if request.options.coterminous is not None and request.geography is None:
             words = _words_of(out)
-            message = f"compares {words.smallest_areas}. Add --geography: the {words.areas_file} file of the run."
+            message = (
+                f"compares {words.smallest_areas}."
+                f" Add --geography: the {words.areas_file} file of the run."
+            )
             findings.error("--coterminous", message)
         for name in request.paths if request.options.coterminous is None else ():
             findings.error(f"--{name.replace('_', '-')}", "needs --coterminous.")
@@ -196,7 +199,10 @@ def _rereleased(
 
 
 def _measured(out: Path, universe: Universe) -> _Measured:
-    """What the manifest of OUT says. Raises InvalidInput if OUT's files are not as it says."""
+    """The facts that the manifest of OUT states.
+
+    Raises InvalidInput if OUT's files are not as it says.
+    """
     needed = (*measured_files(universe), f"{RELEASE_FOLDER}/{PRIVACY_FILE}")
     try:
         manifest: dict[str, Any] = json.loads(read_text(out / MANIFEST_FILE))
@@ -220,7 +226,10 @@ def _measured(out: Path, universe: Universe) -> _Measured:
         ]
         measured = None if missing or changed else _facts_of(manifest, universe)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, UnreadableFile):
-        message = f"has no readable {MANIFEST_FILE}. Give the whole output of a run: the measurements are needed."
+        message = (
+            f"has no readable {MANIFEST_FILE}. Give the whole output of a run:"
+            " the measurements are needed."
+        )
         raise invalid(out, message) from None
     if missing:
         message = f"its manifest names files that don't exist: {shortened(missing)}."
@@ -245,7 +254,7 @@ def _stays_inside(name: str) -> bool:
 
 
 def _facts_of(manifest: Mapping[str, Any], universe: Universe) -> _Measured:
-    """What a manifest says about the measurements; KeyError or ValueError if it is malformed."""
+    """A manifest's facts on the measurements; KeyError or ValueError if it is malformed."""
     loss, symbol = manifest["loss"]["whole_run"], universe.definition.budget_symbol
     run = manifest.get(manifests.MEASURED_BY, manifest)
     return _Measured(
@@ -297,7 +306,7 @@ def _parts_of(universe: Universe) -> list[str]:
 
 
 def _words_of(out: Path) -> Words:
-    """What the census of an output calls things."""
+    """The words of an output's census."""
     try:
         return open_release_folder(out).universe.census.words
     except InvalidInput:  # another message says why
@@ -307,7 +316,9 @@ def _words_of(out: Path) -> Words:
 def _with_areas(
     folder: ReleaseFolder, spec: Specification, path: Path, empty_blocks: Path | None
 ) -> tuple[Universe, GeographyOfPass]:
-    """The universe of a release with the numbers that a table of areas gives to ids, and the areas of each pass.
+    """The universe with a table's numbers of ids, and the areas of each pass.
+
+    The universe is that of a release; a table of areas gives the numbers to ids.
 
     Raises InvalidInput if the table is not the run's.
     """
@@ -329,7 +340,10 @@ def _with_areas(
         }
         different = sorted(listed ^ set(entities.region_ids))
         if different:
-            message = f"not the entities of the run: {shortened(different)}. Give the table of areas that the run used."
+            message = (
+                f"not the entities of the run: {shortened(different)}."
+                " Give the table of areas that the run used."
+            )
             findings.error(level.label, message)
     findings.require_no_errors()
     of = ReleasedCensus(census, universe.product, spec)
@@ -345,8 +359,8 @@ def _write_log(
     """Write the log of the re-release, which is released with it."""
     lines = [
         f"{facts.date.isoformat()} safetab {facts.version}",
-        f"released again from the measurements of {measured.origin['date']} (safetab {measured.origin['version']}):"
-        " no new noise was drawn and nothing was spent",
+        f"released again from the measurements of {measured.origin['date']}"
+        f" (safetab {measured.origin['version']}): no new noise was drawn and nothing was spent",
         measured.status.line,
         *(f"wrote {name}: {count} rows" for name, count in sorted(rows.items())),
         measured.loss,

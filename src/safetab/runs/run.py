@@ -72,7 +72,7 @@ from safetab.runs.step_times import StepTimes
 
 @dataclass(frozen=True, slots=True, repr=False)
 class RunSummary(WrittenFiles):
-    """What the curator reads at the end. `rows` is the number of rows of each file."""
+    """A summary that the curator reads at the end. `rows` counts the rows of each file."""
 
     plan: RunPlan
     warnings: tuple[Finding, ...]
@@ -80,7 +80,7 @@ class RunSummary(WrittenFiles):
     status: OutputStatus
 
     def losses(self) -> pa.Table:
-        """What each pass and the whole run cost a person, as in the plan."""
+        """The losses of a person in each pass and in the whole run, as in the plan."""
         return self.plan.losses()
 
 
@@ -197,7 +197,10 @@ def _accounts_with_room(
     log: ConfidentialLog,
     warnings: tuple[Finding, ...],
 ) -> RunSpending | None:
-    """The accounts that the run keeps, if any; tells the warnings. Raises InvalidInput if they have no room for it."""
+    """The accounts that the run keeps, if any; tells the warnings.
+
+    Raises InvalidInput if the accounts have no room for the run.
+    """
     for warning in warnings:
         times.tell(f"Warning: {warning}")
     request = options.spend_request
@@ -398,8 +401,8 @@ class CountsAhead:
     """The engine's counts of a pass; the next level's totals are counted while one is measured.
 
     Totals depend on no noise, so their order changes nothing. They are counted once for all table
-    families of a level. Levels must be asked for in the order given. The totals of one level are held
-    ahead; the end waits for a count that has begun.
+    families of a level. Levels must be asked for in the order given. The totals of one level are
+    held ahead; the end waits for a count that has begun.
     """
 
     def __init__(
@@ -410,7 +413,10 @@ class CountsAhead:
         *,
         is_ahead: bool,
     ) -> None:
-        """Without `is_ahead`, nothing is counted before it is asked for. All waiting for counts is inside `timed`."""
+        """Without `is_ahead`, nothing is counted before it is asked for.
+
+        All waiting for counts is inside `timed`.
+        """
         self._counts = counts
         self._timed = timed
         self._is_ahead = is_ahead

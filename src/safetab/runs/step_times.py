@@ -1,4 +1,7 @@
-"""How long each step of a run took; times depend on records, so only the curator's log gets them."""
+"""The times of the steps of a run.
+
+Times depend on records, so only the curator's log gets them.
+"""
 
 from __future__ import annotations
 
@@ -88,7 +91,7 @@ class StepTimes:
         self._inside = before + taken
 
     def in_another_thread(self, work: Callable[[], None]) -> Callable[[], None]:
-        """The same work, whose CPU time counts for no part of the step."""
+        """The work, whose CPU time then counts for no part of the step."""
 
         def timed() -> None:
             began = time.thread_time()
@@ -101,7 +104,7 @@ class StepTimes:
         return self._now() - Elapsed(0, self._elsewhere)
 
     def each(self, name: str, things: Iterator[_Thing]) -> Iterator[_Thing]:
-        """The same things; the time to make them, but not to use them, is this part's."""
+        """The things; the time to make them, but not to use them, is this part's."""
         while True:
             with self.part(name):
                 thing = next(things, None)

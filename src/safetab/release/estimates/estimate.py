@@ -31,8 +31,8 @@ from safetab.release.estimates.tables import GROUP_COLUMNS, ProductTabular, inte
 from safetab.release.files.release_universe import Universe
 
 _DIFFERENCE_COLUMNS = (
-    "a", "b", "difference", "margin_of_error", "interval_low", "interval_high", "variance", "holds_confidence",
-    "chance_of_noise_alone",
+    "a", "b", "difference", "margin_of_error", "interval_low", "interval_high", "variance",
+    "holds_confidence", "chance_of_noise_alone",
 )  # fmt: skip
 _LONGEST_NAME = 200
 
@@ -151,9 +151,10 @@ class Estimate(_Operators, NoisyNumber, ProductTabular):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Absence(NoNumber, _Operators, ProductTabular):
-    """Why a group has no number. Absent does not mean zero, so arithmetic with it is refused.
+    """The absence of a group's number, with its reason. Arithmetic with it is refused.
 
-    A group of more than `at_most` people is suppressed with a chance below 1 - confidence.
+    Absent does not mean zero. A group of more than `at_most` people is suppressed with a chance
+    below 1 - confidence.
     """
 
     entity: Entity
@@ -179,8 +180,8 @@ class Absence(NoNumber, _Operators, ProductTabular):
         lines = [f"{self.what}: no number ({self.status}).", f"  {self.reason}"]
         if self.at_most is not None:
             lines.append(
-                f"  A group of more than {self.at_most:,} {self.product.record.nouns} would be shown"
-                f" {percent(self.confidence)} of the time or more."
+                f"  A group of more than {self.at_most:,} {self.product.record.nouns}"
+                f" would be shown {percent(self.confidence)} of the time or more."
             )
         if self.hint:
             lines.append(f"  {self.hint}")
@@ -203,7 +204,7 @@ def _group_cells(entity: Entity, group: CharacteristicIteration) -> dict[str, ob
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Difference(_Division, NoisyNumber):
-    """How far one number is from another, as far as noise and selection allow to know.
+    """The difference of two numbers, as far as noise and selection allow to know it.
 
     A number can be added or subtracted: (a - b) + c is how far a + c is from b.
     """
@@ -262,9 +263,10 @@ class Difference(_Division, NoisyNumber):
 
     @cached_property
     def chance_of_noise_alone(self) -> float | None:
-        """The chance that noise makes equal true numbers differ by at least this much, in either direction.
+        """The chance that noise makes equal true numbers differ by at least this much.
 
-        None if selection changes it; the interval then says whether the true numbers can be equal.
+        They may differ in either direction. The chance is None if selection changes it; the
+        interval then says whether the true numbers can be equal.
         """
         if self.selection_matters or not self.holds_confidence:
             return None
@@ -275,7 +277,7 @@ class Difference(_Division, NoisyNumber):
         return "\n  ".join([self.a.what, *lines])
 
     def _sentences(self) -> list[str]:
-        """What the numbers mean, in sentences."""
+        """The meaning of the numbers, in sentences."""
         if not self.noise.parts:
             return ["Both are the same measurements, so they can't differ by noise."]
         sentences = []
@@ -346,8 +348,8 @@ def _estimate(number: object) -> Estimate:
         raise _refusal(number.what, f"has no number ({number.status}). {number.reason}")
     if isinstance(number, Difference):
         raise TypeError(
-            "a difference can be added up or subtracted if it comes first, as in (a - b) + c, and is not divided:"
-            " the growth (a - b) / b is a / b less 1."
+            "a difference can be added up or subtracted if it comes first, as in (a - b) + c,"
+            " and is not divided: the growth (a - b) / b is a / b less 1."
         )
     raise no_arithmetic_with(number)
 
@@ -359,9 +361,10 @@ def _refusal(what: str, message: str) -> InvalidInput:
 def sum_of_estimates(
     parts: Sequence[Estimate], what: str, absent: tuple[Absence, ...] = ()
 ) -> Estimate:
-    """The sum with its exact noise, whatever the parts share, and beside it the combined totals' sum.
+    """The sum with its exact noise, and beside it the sum of the combined totals.
 
-    Its notes say who is counted more than once and who is missing.
+    The noise is exact whatever the parts share. The notes say who is counted more than once and
+    who is missing.
     """
     notes = _sum_notes(parts, absent)
     answer = replace(_plain_sum(parts, what, notes), combined=_combined(parts, what), absent=absent)
@@ -369,8 +372,9 @@ def sum_of_estimates(
         return answer
     selected = sum(bool(part.form.selected) for part in parts)
     note = (
-        f"{selected:,} of {len(parts):,} are totals that are shown only above a threshold, and the small ones among"
-        " them tend to be too large; the interval takes that into account"
+        f"{selected:,} of {len(parts):,} are totals that are shown only above a threshold,"
+        " and the small ones among them tend to be too large;"
+        " the interval takes that into account"
     )
     return replace(answer, notes=(*notes, note))
 
@@ -409,8 +413,9 @@ def _sum_notes(parts: Sequence[Estimate], absences: Sequence[Absence]) -> tuple[
     notes = overlap_notes(parts[0].universe, counted, sum_of_forms([part.form for part in parts]))
     if absences:
         notes.append(
-            f"{len(absences):,} of {len(parts) + len(absences):,} are absent and not in this sum, which is not the same"
-            f" as zero: {shortened([one.what for one in absences], 3, '; ')}{_at_most(absences)}"
+            f"{len(absences):,} of {len(parts) + len(absences):,} are absent and not in this sum,"
+            " which is not the same as zero:"
+            f" {shortened([one.what for one in absences], 3, '; ')}{_at_most(absences)}"
         )
     return tuple(notes)
 

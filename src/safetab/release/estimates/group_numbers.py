@@ -1,4 +1,4 @@
-"""The numbers of groups as estimates or as absences, from single rows that are found by their texts."""
+"""The numbers of groups as estimates or as absences, from rows found by their texts."""
 
 from __future__ import annotations
 
@@ -50,7 +50,8 @@ Row = dict[str, Any]
 _Texts = Sequence[str]
 
 _TEXTS = (
-    "region_id", "iteration_code", "table", "table_id", "status", "rule", "donor_geography_level", "donor_region_id",
+    "region_id", "iteration_code", "table", "table_id", "status", "rule",
+    "donor_geography_level", "donor_region_id",
 )  # fmt: skip
 _NUMBERS = ("line", "count", "unclamped_count", "unclamped_margin_of_error", "stage_1_total")
 
@@ -163,7 +164,9 @@ def _line(shape: Shape, table_id: str, number: int) -> Line:
     return next(line for line in shape.lines if (line.table_id, line.number) == (table_id, number))
 
 
-_DEVIATIONS_NEAR = 2  # of stage 1; farther from a threshold the margin of a combined total holds as often as it says
+# Deviations of stage 1. Farther from a threshold, the margin of a combined total holds as often as
+# it says.
+_DEVIATIONS_NEAR = 2
 
 
 class GroupNumbers:
@@ -213,7 +216,7 @@ class GroupNumbers:
     def adjusted_table(
         self, entity: Entity, group: CharacteristicIteration, family: TableFamily
     ) -> GroupTable | Absence | None:
-        """The table after least squares with that of the other family, or None if there is no other."""
+        """The table after least squares with the other family's, or None if there is no other."""
         table = self.table(entity, group, family)
         others = [one for one in self._product.families if one is not family]
         measured = [self._measurement(entity, group, one) for one in (family, *others)]
@@ -345,7 +348,10 @@ class GroupNumbers:
         )
 
     def _better(self, row: Row, own: Guess, counted: Counted, measured: Measured) -> Guess | None:
-        """All independent guesses of the total combined. None if there is only one, or it was selected."""
+        """All independent guesses of the total combined.
+
+        None if there is only one, or the total was selected.
+        """
         guesses = self._guesses(row, own, counted.group, measured) + self._of_other_families(
             row, counted
         )
@@ -369,7 +375,7 @@ class GroupNumbers:
         ]
 
     def _of_other_families(self, row: Row, counted: Counted) -> list[Guess]:
-        """The same total as other tables of the product have it, with independent noise.
+        """The total as other tables of the product have it, with independent noise.
 
         None of them if a rule withheld one: the rule looked at the noise, so the rest are selected.
         """
@@ -444,8 +450,8 @@ def _threshold_notes(better: Guess, *, is_near: bool) -> tuple[str, ...]:
         else f"{better.near:,} of the groups that it adds up {has} a stage-1 total"
     )
     return (
-        f"{what} near a table threshold, so the combined total's margin may be too small; the published number is not"
-        " affected",
+        f"{what} near a table threshold, so the combined total's margin may be too small;"
+        " the published number is not affected",
     )
 
 
@@ -459,6 +465,7 @@ def _notes(row: Row, smallest_areas: str) -> tuple[str, ...]:
     if row.get(LEAST_MARGIN) is not None:
         ends = f"{row[LEAST_MARGIN]:,} to {row['unclamped_margin_of_error']:,}"
         notes.append(
-            f"the margin of error is {ends}: which table the group has is not known, so the greatest is taken"
+            f"the margin of error is {ends}: which table the group has is not known,"
+            " so the greatest is taken"
         )
     return tuple(notes)

@@ -1,7 +1,7 @@
-"""The noise in numbers: linear forms over measurements, intervals under selection, and combined totals.
+"""The noise in numbers: linear forms, intervals under selection, and combined totals.
 
-A combined total weights independent estimates of one total for the least noise. It is shown beside
-the published number, which stays as it is.
+A linear form weights the draws of measurements. A combined total weights independent estimates of
+one total for the least noise. It is shown beside the published number, which stays as it is.
 """
 
 from __future__ import annotations
@@ -78,7 +78,10 @@ class LinearForm:
 
     @property
     def noise(self) -> WeightedSum:
-        """The distribution of the form's noise. Draws are independent and symmetric: signs don't matter."""
+        """The distribution of the form's noise.
+
+        Draws are independent and symmetric, so their signs don't matter.
+        """
         draws: Counter[tuple[NoiseDistribution, Fraction]] = Counter()
         for measured, own in self.weights.items():
             for weight, times in Counter(own).items():
@@ -124,18 +127,17 @@ def sum_of_forms(forms: Iterable[LinearForm]) -> LinearForm:
     return LinearForm(total, selected)
 
 
-_SIZES_SHARE = Fraction(
-    1, 10
-)  # of the error: that a true size is not within the limits of its total
-_FAR_SHARE = Fraction(
-    1, 1000
-)  # of the error: that a small group has a total far above its threshold
-_FLOAT_ERROR = 1e-8  # of the chances that are compared; docs/noise.md#selection-in-sums
+# Of the error: that a true size is not within the limits of its total.
+_SIZES_SHARE = Fraction(1, 10)
+# Of the error: that a small group has a total far above its threshold.
+_FAR_SHARE = Fraction(1, 1000)
+# Of the chances that are compared; docs/noise.md#selection-in-sums.
+_FLOAT_ERROR = 1e-8
 
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """What is known about a true number, and whether selection makes it differ from number ± margin."""
+    """Limits of a true number, and whether selection makes them differ from number ± margin."""
 
     low: Fraction
     high: Fraction
@@ -153,11 +155,11 @@ class Interval:
 def interval_of(
     value: Fraction, form: LinearForm, confidence: Fraction, least: Fraction | None = None
 ) -> Interval:
-    """An interval that holds the true number at the confidence, given that all parts were published.
+    """An interval that holds the true number, given that all parts were published.
 
-    It does so for all true sizes of the parts, and no end is below `least`. If no part underwent
-    suppression, or all that did are far above their thresholds, it is the number plus and minus its
-    margin of error. Proof: docs/noise.md#selection-in-sums.
+    It does so at the confidence, for all true sizes of the parts, and no end is below `least`. If
+    no part underwent suppression, or all that did are far above their thresholds, it is the number
+    plus and minus its margin of error. Proof: docs/noise.md#selection-in-sums.
     """
     plain = _around(value, form.noise.margin_of_error(confidence)).clipped(least)
     if not form.selected_draws:
@@ -210,7 +212,10 @@ def _of_one(
 def far_threshold(
     noise: NoiseDistribution, threshold: int, draws: int, confidence: Fraction
 ) -> int:
-    """The total above which selection matters too little, in a number with this many selected draws."""
+    """The total above which selection matters too little to be considered.
+
+    It depends on the number of selected draws in the sum, `draws`.
+    """
     return threshold + 2 * noise.least_with_tail_below((1 - confidence) * _FAR_SHARE / (2 * draws))
 
 
@@ -258,7 +263,8 @@ def _sizes(noise: NoiseDistribution, selected: Selected, confidence: Fraction) -
     return int(low[0]), int(high[0])
 
 
-_FINEST_SHARE = 10_000  # weights are fractions with at most this denominator: it costs below 1e-5 of the variance
+# Weights are fractions with at most this denominator: it costs below 1e-5 of the variance.
+_FINEST_SHARE = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,10 +306,10 @@ def combined(guesses: Sequence[Guess]) -> Guess:
 def adjusted(
     line: Guess, cells: int, own: Measurement, other: Measurement, *, is_first: bool
 ) -> Guess:
-    """A line of `cells` cells after least squares makes two tables of the same records agree in total.
+    """A line of `cells` cells after least squares has made two tables agree in total.
 
-    `is_first` says which of the two tables has the line: the shares of both are rounded so that the
-    totals are equal. Proof: docs/noise.md#adjusted-cells.
+    Both tables count the same records. `is_first` says which of the two has the line: the shares
+    of both are rounded so that the totals are equal. Proof: docs/noise.md#adjusted-cells.
     """
     share = (
         _share_of_a_cell(own, other)
@@ -316,7 +322,7 @@ def adjusted(
 
 
 def _share_of_a_cell(first: Measurement, second: Measurement) -> Fraction:
-    """How much of the difference of the totals each cell of the first table absorbs."""
+    """The share of the totals' difference that each cell of the first table absorbs."""
     both = first.cells * first.variance + second.cells * second.variance
     return Fraction(first.variance / both if both else 0).limit_denominator(_FINEST_SHARE)
 
@@ -332,8 +338,8 @@ def parts_of_group(
 ) -> tuple[CharacteristicIteration, ...]:
     """The groups of the next finer level that make up a group exactly, by the list of codes.
 
-    Only where nothing is suppressed, and for classifications with one answer: everybody has one code,
-    so nobody is in two of the parts. Empty if there are no such parts.
+    Only where nothing is suppressed, and for classifications with one answer: everybody has one
+    code, so nobody is in two of the parts. Empty if there are no such parts.
     """
     finer = universe.census.finer_group_level.get(group.level)
     if geography.kind.suppresses or finer is None or not group.kind.classification.has_one_answer:

@@ -32,7 +32,7 @@ SELECTION_NOTE = (
 
 
 class NoisyNumber(Tabular):
-    """A number with noise that is a linear form over measurements, and what is known about the truth."""
+    """A number whose noise is a linear form over measurements, and what it says of the truth."""
 
     what: str
     exact_value: Fraction
@@ -85,17 +85,23 @@ class NoisyNumber(Tabular):
 
     @property
     def interval(self) -> tuple[_Number, _Number]:
-        """An interval that holds the truth at the confidence, if `holds_confidence`. Only differences go below 0."""
+        """An interval that holds the truth at the confidence, if `holds_confidence`.
+
+        Only differences go below 0.
+        """
         return as_number(self._interval.low), as_number(self._interval.high)
 
     @property
     def selection_matters(self) -> bool:
-        """Whether a part is so near its suppression threshold that the interval is not symmetric."""
+        """Whether a part is near its suppression threshold, which makes the interval asymmetric."""
         return self._interval.selection_matters
 
 
 class NoNumber:
-    """Answers with its reason when it is asked for what only numbers have, such as `count` or `plot`."""
+    """The lack of a number, which answers with its reason if asked for what only numbers have.
+
+    Examples are `count` and `plot`.
+    """
 
     if not TYPE_CHECKING:  # so that mypy finds what is lacking
 
@@ -128,7 +134,7 @@ def as_number(exact: Fraction) -> _Number:
 
 
 def chance_in_words(chance: float) -> str:
-    """How often something happens, such as "3 times in 100"."""
+    """The frequency of an event in words, such as "3 times in 100"."""
     if chance < 1e-6:
         return "less than once in a million times"
     if chance < 0.01:
@@ -137,7 +143,10 @@ def chance_in_words(chance: float) -> str:
 
 
 def with_interval(number: NoisyNumber) -> str:
-    """The number and its interval in words. It is called 95 % only if it holds the truth that often."""
+    """The number and its interval in words.
+
+    It is called 95 % only if it holds the truth that often.
+    """
     value, margin = shown(number.value), shown(number.margin_of_error)
     confidence = percent(number.confidence)
     if not number.holds_confidence:
@@ -172,7 +181,7 @@ def bar_of(name: str, number: NoisyNumber) -> Bar:
 
 
 def interval_words(confidence: Fraction) -> str:
-    """What the lines of a chart mean."""
+    """The meaning of a chart's lines, in words."""
     return f"the lines are {percent(confidence)} intervals"
 
 
@@ -192,14 +201,14 @@ def most_if_suppressed(design: LevelDesign, confidence: Fraction) -> int | None:
 
 
 def withheld_because(rule: str | None) -> str:
-    """Why a measured number is not shown, in a sentence."""
+    """The reason why a measured number is not shown, in a sentence."""
     if rule is None:
         return "It was measured; the files that were read show X in its place."
     return f"It was measured; the rule {rule} of this release keeps it from being shown."
 
 
 def reason_of(why: str | None, level: ReleaseLevel | None, product: Product, status: str) -> str:
-    """Why a group has no number at this level, in one or two sentences."""
+    """The reason why a group has no number at this level, in one or two sentences."""
     if why is not None:
         return f"The group is not counted here: {why}. This does not mean zero."
     if status == NOT_IN_FILES:
@@ -210,4 +219,7 @@ def reason_of(why: str | None, level: ReleaseLevel | None, product: Product, sta
         return f"No total of its people was published, and {where}. This does not mean zero."
     limit = level.design.suppression_threshold if level is not None else None
     below = "" if limit is None else f" (its noisy total was not above {limit})"
-    return f"No count is published: the group is small here, or nobody is in it{below}. This does not mean zero."
+    return (
+        f"No count is published: the group is small here, or nobody is in it{below}."
+        " This does not mean zero."
+    )

@@ -48,9 +48,9 @@ def open_release(path: str | Path) -> Release:
 class Release:
     """Answers questions about a release.
 
-    Areas and groups are given by name or by id, as docs/names.md says. What is not found or not unique raises an
-    `InvalidInput` with candidates. A number that is absent comes back as an `Absence`, which
-    says why and what to use instead; it is never taken for zero.
+    Areas and groups are given by name or by id, as docs/names.md says. What is not found or not
+    unique raises an `InvalidInput` with candidates. A number that is absent comes back as an
+    `Absence`, which says why and what to use instead; it is never taken for zero.
 
     Example:
         >>> release = safetab.open_release("OUT")  # doctest: +SKIP
@@ -77,7 +77,7 @@ class Release:
 
     @property
     def product(self) -> Product:
-        """What was counted, and in which tables."""
+        """The product that was counted, with its tables."""
         return self._universe.product
 
     @property
@@ -164,10 +164,13 @@ class Release:
 
     @checks_arguments
     def find(self, text: str) -> Found:
-        """The areas and groups whose names have words that begin with those of the text, and those of this id.
+        """The areas and groups that a text finds by their names, or by their id.
+
+        The names have words that begin with those of the text.
 
         Args:
-            text: Some words or beginnings of words, in any order, or an id; accents and case don't matter.
+            text: Some words or beginnings of words, in any order, or an id; accents and case don't
+                matter.
         """
         found = found_in(text, self.areas(), self.groups())
         return (
@@ -225,7 +228,7 @@ class Release:
     def total(
         self, area: Geographic, group: Grouped, *, level: str | None = None, kind: str | None = None
     ) -> Answer:
-        """How many records of a group are in an area.
+        """The number of records of a group in an area.
 
         Args:
             area: The area: its name or its id.
@@ -251,7 +254,7 @@ class Release:
         family: str | None = None,
         adjusted: bool = False,
     ) -> GroupTable | Absence:
-        """What the product's tables show of a group, as finely as the release has it.
+        """A group in the product's tables, as finely as the release has it.
 
         Args:
             area: The area: its name or its id.
@@ -259,7 +262,8 @@ class Release:
             level: The level of the area, if its name fits several.
             kind: Which answers define the group, if its name fits several, such as alone.
             family: Which of its tables, if the product has several: by the name of the family.
-            adjusted: Gives the least-squares cells, labelled, with which the tables of all families have one total.
+            adjusted: Gives the least-squares cells, labelled, with which the tables of all families
+                have one total.
         """
         entity, iteration = self._found(area, group, level, kind)
         table = self._numbers.adjusted_table if adjusted else self._numbers.table
@@ -288,7 +292,8 @@ class Release:
     ) -> Answers:
         """Totals of one group in all areas of a level, or of all groups in one area.
 
-        With a group, areas without a number are among the answers as absences; with an area, published groups alone.
+        With a group, areas without a number are among the answers as absences; with an area,
+        published groups alone.
 
         Args:
             group: The group; give the level too.
@@ -315,9 +320,10 @@ class Release:
 
     @checks_arguments
     def sum(self, addends: Iterable[Addend], what: str | None = None) -> Estimate:
-        """The sum of numbers, with its exact noise, and an interval that knows which of them passed suppression.
+        """The sum of numbers, with its exact noise.
 
-        `notes` of the result say who is counted more than once and who is missing.
+        Its interval considers which of them passed suppression. `notes` of the result say who is
+        counted more than once and who is missing.
 
         Args:
             addends: Numbers, answers of `totals`, or pairs of an area and a group.
@@ -337,7 +343,7 @@ class Release:
 
     @checks_arguments
     def differ(self, a: Answer, b: Answer) -> Difference:
-        """How far two numbers are apart, and whether they may be equal; noise that they share cancels.
+        """The difference of two numbers, and whether they may be equal; shared noise cancels.
 
         Args:
             a: A number of this release.
@@ -347,7 +353,9 @@ class Release:
 
     @checks_arguments
     def ratio(self, a: Answer, b: Answer) -> Ratio:
-        """A ratio or a share, with the interval of Fieller's method, or a wider one where selection matters.
+        """A ratio or a share, with the interval of Fieller's method.
+
+        The interval is a wider one where selection matters.
 
         Args:
             a: A number of this release.
@@ -392,7 +400,7 @@ class Release:
         return answer
 
     def _answers(self, addend: Addend) -> Iterable[Answer]:
-        """What an addend stands for. Raises InvalidInput if it is not of this release."""
+        """The answers that an addend stands for. Raises InvalidInput if not of this release."""
         if isinstance(addend, Answers | Estimate | Absence):
             answers = addend if isinstance(addend, Answers) else [addend]
             return [one if isinstance(one, Absence) else self._present(one) for one in answers]

@@ -21,8 +21,8 @@ def overlap_notes(universe: Universe, counted: Sequence[Counted], form: LinearFo
     notes: list[str] = []
     if any(weight > 1 for weights in form.weights.values() for weight in weights):
         notes.append(
-            "a measurement is in this sum more than once (the same number twice, or a copy and its donor): its people"
-            " are counted more than once"
+            "a measurement is in this sum more than once (the same number twice, or a copy and its"
+            " donor): its people are counted more than once"
         )
     regions: dict[CharacteristicIteration, _Regions] = defaultdict(lambda: defaultdict(set))
     for one in counted:
@@ -68,7 +68,10 @@ def _share_an_area(universe: Universe, a: _Regions, b: _Regions) -> bool:
 
 
 def areas_overlap(universe: Universe, a: _RegionsOfLevel, b: _RegionsOfLevel) -> bool:
-    """Whether areas of two levels may share people, by the smallest kind of area that is around both."""
+    """Whether areas of two levels may share people.
+
+    The smallest kind of area that is around both decides.
+    """
     (level, ids), (other, other_ids) = a, b
     if level == other:
         return bool(ids & other_ids)
@@ -84,15 +87,17 @@ def areas_overlap(universe: Universe, a: _RegionsOfLevel, b: _RegionsOfLevel) ->
         return True
     around = {universe.id_around(level, one, kind) for one in ids}
     around_other = {universe.id_around(other, one, kind) for one in other_ids}
-    return None in around | around_other or bool(
-        around & around_other
-    )  # None: the release doesn't say
+    # None: the release doesn't say.
+    return None in around | around_other or bool(around & around_other)
 
 
 def wider_groups(
     universe: Universe, group: CharacteristicIteration
 ) -> list[CharacteristicIteration]:
-    """Groups of the next coarser tabulated level and the same kind that hold all of the group's codes."""
+    """Groups of the next coarser tabulated level that hold all of the group's codes.
+
+    They are of the same kind.
+    """
     codes = universe.lists.codes_of_iteration
     own = codes.get(group.code, frozenset())
     levels = [

@@ -20,13 +20,14 @@ _RATIO_COLUMNS = ("a", "b", "ratio", "interval_low", "interval_high", "method", 
 def no_arithmetic_with(operand: object) -> TypeError:
     """The error to raise for an operand that is not a number of a release."""
     return TypeError(
-        f"numbers of a release are added, subtracted and divided among each other; one side is of type"
-        f" {type(operand).__name__}. For plain arithmetic take `value`, which has no margin of error."
+        "numbers of a release are added, subtracted and divided among each other; one side is of"
+        f" type {type(operand).__name__}."
+        " For plain arithmetic take `value`, which has no margin of error."
     )
 
 
 class NoPlainArithmetic:
-    """What a number with noise can't do, each with the reason."""
+    """Operations that a number with noise refuses, each with the reason."""
 
     def __mul__(self, other: object) -> NoReturn:
         raise no_arithmetic_with(other)
@@ -35,15 +36,16 @@ class NoPlainArithmetic:
 
     def __lt__(self, other: object) -> NoReturn:
         raise TypeError(
-            "numbers with noise are compared by their difference: print(a - b) says whether they may be equal."
-            " To sort them, take `value`."
+            "numbers with noise are compared by their difference:"
+            " print(a - b) says whether they may be equal. To sort them, take `value`."
         )
 
     __le__ = __gt__ = __ge__ = __lt__
 
     def __round__(self, digits: int | None = None) -> NoReturn:
         raise TypeError(
-            "this is a number with its margin. Take `value`, a plain number, and give `margin_of_error` beside it."
+            "this is a number with its margin."
+            " Take `value`, a plain number, and give `margin_of_error` beside it."
         )
 
     __float__ = __int__ = __round__
@@ -96,12 +98,15 @@ class Ratio(NoPlainArithmetic, Tabular):
 
     @property
     def method(self) -> str:
-        """How the interval was made."""
+        """The name of the method that made the interval."""
         return "intervals of both" if self.selection_matters else "Fieller"
 
     @property
     def _of_both_intervals(self) -> tuple[float, float]:
-        """All ratios of numbers in intervals of a and b that together hold both at the confidence."""
+        """All ratios of numbers in intervals of a and b.
+
+        Together the intervals hold both numbers at the confidence.
+        """
         confidence = (1 + self.a.confidence) / 2
         a = interval_of(self.a.exact_value, self.a.form, confidence, least=Fraction(0))
         b = interval_of(self.b.exact_value, self.b.form, confidence, least=Fraction(0))
@@ -127,7 +132,7 @@ class Ratio(NoPlainArithmetic, Tabular):
 
     @property
     def _multiplier(self) -> float:
-        """Standard deviations per margin of error: the largest of the normal's and both numbers' own."""
+        """Standard deviations per margin of error: the largest of the normal's and both's own."""
         confidence = self.a.confidence
         noises = [self.a.noise, self.b.noise]
         own = [
@@ -147,9 +152,8 @@ class Ratio(NoPlainArithmetic, Tabular):
                 f"no ratio above {low:.4g} can be ruled out" if low else "no ratio can be ruled out"
             )
             return head + f"{what}, since the number below may be 0 ({method})" + notes
-        about = (
-            "" if self.selection_matters else "about "
-        )  # Fieller's coverage is measured, not proved
+        # Fieller's coverage is measured, not proved.
+        about = "" if self.selection_matters else "about "
         level = percent(self.a.confidence)
         name = f"{about}{level}" if self.holds_confidence else f"noise, not at {level}"
         return head + f"{self.value:.4g} ({name}: {low:.4g} to {high:.4g}, {method})" + notes

@@ -85,12 +85,18 @@ def _terminal_of_absent(release: Release, shown: _Shown, area: str) -> str:
         return ""
     first = rows.slice(absent[0], 1).to_pylist()[0]
     code = first["iteration_code"]
-    command = f"$ safetab status . --area {_in_shell(area)} --group {code if code.isalnum() else _in_shell(code)}"
+    command = (
+        f"$ safetab status . --area {_in_shell(area)}"
+        f" --group {code if code.isalnum() else _in_shell(code)}"
+    )
     return _example(f"Why there is no number for {first['iteration_name']} there:", command)
 
 
 def _in_python(release: Release, area: str, group: str, level: str | None) -> str:
-    """The example that asks for the number in Python, with the level of the area if it needs one."""
+    """The example that asks for the number in Python.
+
+    It has the level of the area if it needs one.
+    """
     answer = release.total(area, group, level=level)
     assert isinstance(answer, Estimate)
     low, high = answer.interval
@@ -99,7 +105,8 @@ def _in_python(release: Release, area: str, group: str, level: str | None) -> st
         ">>> import safetab",
         '>>> release = safetab.open_release(".")',
         f">>> number = release.total({_literal(area)},",
-        f"...                        {_literal(group)}{'' if level is None else f', level={_literal(level)}'})",
+        f"...                        {_literal(group)}"
+        f"{'' if level is None else f', level={_literal(level)}'})",
         ">>> number.value, number.margin_of_error, number.interval",
         f"({answer.value}, {answer.margin_of_error}, ({low}, {high}))",
     )
@@ -126,16 +133,16 @@ def _from_csv(shown: _Shown, census: Census) -> str:
     file = f"{CSV_FOLDER}/{NUMBERS_FOLDER}/{level}.csv"
     area = safe_text(geo_id(census, shown.entity.geography, shown.entity.region_id))
     group = shown.group.code
-    in_r = (
-        group if group.isdecimal() else _literal(safe_text(group))
-    )  # R reads a column of digits as numbers
+    # R reads a column of digits as numbers.
+    in_r = group if group.isdecimal() else _literal(safe_text(group))
     return _example(
         "From the CSV files, with Python alone, and with R alone:",
         ">>> import csv",
         f'>>> with open("{file}", encoding="utf-8") as file:',
         "...     rows = list(csv.DictReader(file))",
         '>>> [row["count"] for row in rows if',
-        f'...     (row["geo_id"], row["iteration_code"]) == ({_literal(area)}, {_literal(safe_text(group))})',
+        '...     (row["geo_id"], row["iteration_code"])'
+        f" == ({_literal(area)}, {_literal(safe_text(group))})",
         f'...     and (row["table_id"], row["line"]) == ("{shown.table_id}", "{TOTAL_LINE}")]',
         f"['{shown.count}']",
         "",
@@ -179,7 +186,7 @@ def _largest(folder: ReleaseFolder, release: Release) -> _Shown | None:
 
 
 def _largest_of(folder: ReleaseFolder, release: Release, level: ReleaseLevel) -> _Shown | None:
-    """The same in one level, from one row group: it is only an example."""
+    """The largest total that one level shows, from one row group: it is only an example."""
     file = folder.open_numbers(level)
     batch = None if file is None else next(file.batches(_SEARCHED), None)
     if file is None or batch is None:
@@ -197,7 +204,7 @@ def _largest_of(folder: ReleaseFolder, release: Release, level: ReleaseLevel) ->
 
 
 def _words(release: Release, shown: _Shown) -> tuple[str, str]:
-    """How to type the area and the group: by name if that is short and unambiguous, else by id."""
+    """Texts to type for the area and the group: short, unambiguous names, else ids."""
     area, group = shown.entity.region_id, shown.group.code
     if _is_typed(shown.group.name) and _is_found(release.group, shown.group, shown.group.name):
         group = shown.group.name

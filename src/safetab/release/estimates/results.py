@@ -1,4 +1,4 @@
-"""Several results together: tables of groups, totals, areas, groups, statuses, and a search by name."""
+"""Several results together: tables, totals, areas, groups, statuses, and a search by name."""
 
 from __future__ import annotations
 
@@ -133,8 +133,9 @@ class GroupTable(tables.ProductTabular):
     def count(self, *wanted: Any, **named: Any) -> Estimate:
         """The number of the records that the arguments ask for; of all if there are none.
 
-        It is the sum of the cells inside, with its exact noise. Each attribute of the table is an argument: a category
-        by its name or value, a range by its first and last value. An unknown argument is answered with the known ones.
+        It is the sum of the cells inside, with its exact noise. Each attribute of the table is an
+        argument: a category by its name or value, a range by its first and last value. An unknown
+        argument is answered with the known ones.
 
         Example:
             >>> table.count(status="employed", hours=(1, 19))  # doctest: +SKIP
@@ -181,7 +182,10 @@ class GroupTable(tables.ProductTabular):
         )
 
     def plot(self) -> Any:
-        """A chart of the cells with their intervals: a pyramid for two sides, else bars. Needs Altair."""
+        """A chart of the cells with their intervals: a pyramid for two sides, else bars.
+
+        Needs Altair.
+        """
         sides, bars = list[str | None](), list[tables.Bar]()
         for one in [one for one in self.lines if one.counted[0].line.cells == 1] or self.lines:
             side, name = self.product.line_question.bar_of(one.counted[0].line)
@@ -331,7 +335,10 @@ def _fits(text: str, wanted: list[str], own_id: str, name: str) -> bool:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Statuses(result_tables.Tabular):
-    """Why each group has a number or not: published, copied, withheld, suppressed or not tabulated."""
+    """Groups, each published, copied, withheld, suppressed or not tabulated.
+
+    The rows say why each group has a number or not.
+    """
 
     table: pa.Table
 

@@ -1,4 +1,7 @@
-"""Numbers of a release as rows of a table, and as charts by Altair, which is imported when one is asked for."""
+"""Numbers of a release as rows of a table, and as charts.
+
+Altair, which draws the charts, is imported when one is asked for.
+"""
 
 from __future__ import annotations
 
@@ -71,9 +74,10 @@ class Bar:
 
 
 def _altair() -> Any:
-    """Altair, drawing without a network: its default loads a script from the web wherever a chart is shown.
+    """Altair, drawing without a network.
 
-    A renderer that somebody chose stays. SVG needs vl-convert; without it the notebook itself draws.
+    Its default loads a script from the web wherever a chart is shown. A renderer that somebody
+    chose stays. SVG needs vl-convert; without it the notebook itself draws.
     """
     alt = library("altair", _CHARTS_NEED_IT)
     if alt.renderers.active == "default":
@@ -94,7 +98,10 @@ def intervals_chart(bars: Sequence[Bar], title: str, words: str, *, with_zero: b
 
 
 def bars_chart(bars: Sequence[Bar], sides: Sequence[str | None], title: str, words: str) -> Any:
-    """Bars with lines for their intervals. Bars with sides form a pyramid, the first at the bottom."""
+    """Bars with lines for their intervals.
+
+    Bars with sides form a pyramid, the first at the bottom.
+    """
     alt = _altair()
     names = list(dict.fromkeys(side for side in sides if side is not None))
     ends = [end for bar in bars for end in (bar.low, bar.high, bar.value)]

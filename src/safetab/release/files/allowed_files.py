@@ -85,7 +85,10 @@ def stray_paths(output: Path, allowed: frozenset[str]) -> list[str]:
 
 
 def not_files(path: Path) -> list[str]:
-    """Links, pipes, and whatever else is neither a file nor a folder. Signatures have their own check."""
+    """Links, pipes, and whatever else is neither a file nor a folder.
+
+    Signatures have their own check.
+    """
     found = (
         one for one in path.rglob("*") if one.is_symlink() or not (one.is_file() or one.is_dir())
     )

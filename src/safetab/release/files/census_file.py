@@ -1,6 +1,7 @@
-"""census.json: the specification of a release's census, by which the release is opened without any other file.
+"""census.json: the specification of a release's census.
 
-Releases without it are of the census that is meant where no file names another.
+It opens the release without any other file. Releases without it are of the census that is meant
+where no file names another.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ ENTITIES_FILE = "universe/entities.parquet"
 
 @dataclass(frozen=True, slots=True)
 class ReleasedCensus:
-    """The census and the product of a release, and the specification that they were compiled from, if any."""
+    """A release's census and product, and the specification that they come from, if any."""
 
     census: Census
     product: Product
@@ -38,7 +39,10 @@ class ReleasedCensus:
 
 
 def write_census(release: Path, specification: Specification, census: Census) -> None:
-    """Write census.json: the keys of the specification, and what its public files say of levels and groups."""
+    """Write census.json.
+
+    It has the keys of the specification, and what its public files say of levels and groups.
+    """
     document = {
         "specification": keys_of(specification),
         "parents": {

@@ -97,7 +97,8 @@ def _write_table(opened: ReleaseFolder, lines: Sequence[Line], path: Path) -> in
 def _wide(groups: NumberBatch, lines: Sequence[Line], status: OutputStatus) -> pa.Table:
     """A row for each group, with its lines side by side; nothing where a group has no such line.
 
-    A status that forbids a release stands in every row: files are copied without what lies beside them.
+    A status that forbids a release stands in every row: files are copied without what lies beside
+    them.
     """
     universe, level = groups.universe, groups.level
     first = run_starts(groups.entity, groups.iteration)
@@ -138,7 +139,10 @@ def _schema(lines: Sequence[Line], status: OutputStatus) -> pa.Schema:
 
 
 class Popgroup(NamedTuple):
-    """A group of published tables: its label there, and the listed iteration with its code, if any."""
+    """A group of published tables, with its label there.
+
+    `iteration` is the listed iteration with its code, if any.
+    """
 
     code: str
     label: str
@@ -185,7 +189,7 @@ _COLUMNS = ("COLUMN", "MARGIN_COLUMN", "TABLE", "TITLE", "LINE", "STUB", "WHO", 
 
 
 class _BelowZero(Enum):
-    """What is shown where noise made a number negative. The file holds the value."""
+    """The display of a number that noise made negative. The file holds the value."""
 
     SHOWN = "shown"
     AS_ZERO = "shown as 0"
@@ -234,7 +238,10 @@ def statuses_beside(files: Sequence[Path], findings: FindingsOf) -> list[OutputS
 
 
 def check_not_clamped(files: Sequence[Path], findings: FindingsOf) -> None:
-    """Refuse an export whose negative numbers became 0: such a 0 does not have its margin's noise."""
+    """Refuse an export whose negative numbers became 0.
+
+    Such a 0 does not have its margin's noise.
+    """
     if any(_says_that_it_is_clamped(folder / COLUMNS_FILE) for folder in _folders(files)):
         says = f"the {COLUMNS_FILE} beside them says that numbers below 0 are shown as 0"
         findings.error(
@@ -253,13 +260,13 @@ def _folders(files: Iterable[Path]) -> list[Path]:
 _BELOW_ZERO_WORDS = {
     _BelowZero.SHOWN: "Every number has noise, and a number can be below 0.",
     _BelowZero.WITHHELD: "Every number has noise. Numbers below 0 are withheld.",
-    _BelowZero.AS_ZERO: "Every number has noise. Numbers below 0 are shown as 0, which makes sums too large: where a 0"
-    " stands, the margin is that of the number before.",
+    _BelowZero.AS_ZERO: "Every number has noise. Numbers below 0 are shown as 0, which makes sums"
+    " too large: where a 0 stands, the margin is that of the number before.",
 }
 _SELECTED = (
-    "Small totals below state level are shown only above a threshold, which makes the smallest of them too large on"
-    " average: the margin doesn't say so, but safetab's own form has an interval that does (safetab export without"
-    " --form)."
+    "Small totals below state level are shown only above a threshold, which makes the smallest of"
+    " them too large on average: the margin doesn't say so, but safetab's own form has an interval"
+    " that does (safetab export without --form)."
 )
 _EXAMPLE_LINE = 3
 
@@ -288,8 +295,10 @@ def _names_of_columns(product: Product, confidence: str) -> str:
     tables = lines_of_tables(product).values()
     line = next(lines[_EXAMPLE_LINE - 1] for lines in tables if len(lines) >= _EXAMPLE_LINE)
     return (
-        "A row is one group in one area. GEO_ID, NAME, POPGROUP, POPGROUP_LABEL and the columns that end in N are named"
-        f" as data.census.gov and the Census API name them: {variable_of(line)} is line {line.number} of table"
-        f" {line.table_id}. Beside each stands a column that ends in M, which the Bureau's files don't have: the margin"
-        f" of error of the number. In {confidence} of 100 cases noise moved the true number by at most so much."
+        "A row is one group in one area. GEO_ID, NAME, POPGROUP, POPGROUP_LABEL and the columns"
+        " that end in N are named as data.census.gov and the Census API name them:"
+        f" {variable_of(line)} is line {line.number} of table {line.table_id}."
+        " Beside each stands a column that ends in M, which the Bureau's files don't have: the"
+        f" margin of error of the number. In {confidence} of 100 cases noise moved the true number"
+        " by at most so much."
     )

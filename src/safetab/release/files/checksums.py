@@ -15,7 +15,8 @@ from safetab.foundation.new_files import SIGNATURE_FILES
 from safetab.release.outputs.manifest import hashes_by_name
 
 OF_CONTENT = (
-    pa.ArrowException, ValueError, LookupError, TypeError, AttributeError, StopIteration, RecursionError,
+    pa.ArrowException, ValueError, LookupError, TypeError, AttributeError, StopIteration,
+    RecursionError,
 )  # fmt: skip
 
 
@@ -57,7 +58,7 @@ CHECKSUMS_FILE = "SHA256SUMS"
 _UNLISTED = (CHECKSUMS_FILE, *SIGNATURE_FILES)
 """A signature comes after the checksums, so these don't list it."""
 CHECKSUMS = "checksums"
-"""Where datapackage.json says that there are some."""
+"""The entry of datapackage.json that says that there are some."""
 
 
 def write_checksums(release: Path) -> None:
@@ -69,7 +70,7 @@ def write_checksums(release: Path) -> None:
 
 
 def check_files(release: Path) -> None:
-    """Raise InvalidInput if a file is missing, foreign, a link, or differs from what was released."""
+    """Raise InvalidInput if a file is missing, foreign, a link, or not as it was released."""
     if not is_regular_file(release / CHECKSUMS_FILE):
         state = "not a file" if (release / CHECKSUMS_FILE).exists() else "missing"
         raise invalid(release, f"its {CHECKSUMS_FILE} is {state}. Get the release again.")
@@ -94,7 +95,10 @@ def check_files(release: Path) -> None:
 
 
 def names_with_checksums(release: Path) -> set[str]:
-    """The released files, the list of checksums and the signature. Raises ValueError if there is no list."""
+    """The released files, the list of checksums and the signature.
+
+    Raises ValueError if there is no list.
+    """
     if not is_regular_file(release / CHECKSUMS_FILE):
         raise ValueError(CHECKSUMS_FILE)
     return {*_UNLISTED, *_read((release / CHECKSUMS_FILE).read_text(encoding="utf-8"))}
@@ -125,7 +129,10 @@ def _names_of(release: Path) -> list[str]:
 
 
 def _paths_in(folder: Path) -> Iterator[Path]:
-    """All paths in a folder. Raises if a folder can't be listed: its files would seem to be missing."""
+    """All paths in a folder.
+
+    Raises if a folder can't be listed: its files would seem to be missing.
+    """
     for path in folder.iterdir():
         yield path
         if path.is_dir() and not path.is_symlink():

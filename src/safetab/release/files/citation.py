@@ -12,11 +12,14 @@ from safetab.model.products.record import RecordLayout
 from safetab.model.specification.reading import Publication
 
 NOT_NAMED = "The publisher is not named."
-"""What pages say if nobody has said whose numbers these are."""
+"""The words of pages if nobody has said whose numbers these are."""
 
 
 def title_of(publication: Publication | None, census: Census, record: RecordLayout) -> str:
-    """The headline of a release. That of households says so, because the people of their census have the same title."""
+    """The headline of a release.
+
+    That of households says so, because the people of their census have the same title.
+    """
     title = census.words.title if publication is None else publication.title
     return (
         f"{title}: {record.nouns}"
@@ -35,7 +38,7 @@ def agency_and_year(publication: Publication | None) -> str:
 
 
 def known_facts(publication: Publication | None) -> dict[str, str]:
-    """What is known of whose numbers these are, by what it is called."""
+    """The known facts on whose numbers these are, by their names."""
     if publication is None:
         return {}
     facts = {
@@ -59,9 +62,10 @@ def about_lines(publication: Publication | None) -> list[str]:
 def citation(
     publication: Publication | None, title: str, status: OutputStatus, date: datetime.date
 ) -> str:
-    """How to cite a release, without its address: as its publisher asks, or by agency, year, title and date.
+    """The citation of a release, without its address.
 
-    What is not for release says so either way.
+    It is as its publisher asks, or by agency, year, title and date. What is not for release says so
+    either way.
     """
     if publication is not None and publication.cite:
         return (
@@ -84,7 +88,7 @@ def citation(
 def citation_with_address(
     publication: Publication, title: str, status: OutputStatus, date: datetime.date
 ) -> str:
-    """How to cite a release, with its address if that is known."""
+    """The citation of a release, with its address if that is known."""
     cited = citation(publication, title, status, date)
     return cited if publication.url in cited else f"{cited} {publication.url}"
 

@@ -66,7 +66,10 @@ def coterminous_sets(areas: Areas, order: tuple[AreaKind, ...]) -> tuple[Cotermi
 def sets_of_passes(
     geography_of_pass: Mapping[Pass, Areas], options: CoterminousOptions, census: Census
 ) -> SetsOfPasses:
-    """The coterminous sets of each pass, after the filter of parts, among kinds with a level in the pass."""
+    """The coterminous sets of each pass, after the filter of parts.
+
+    They are among kinds with a level in the pass.
+    """
     found = {}
     for tabulation_pass, geography in geography_of_pass.items():
         order = tuple(level.kind for level in _donor_levels(tabulation_pass, options, census))
@@ -97,16 +100,15 @@ class Copies:
         options: CoterminousOptions,
         published: Iterable[NumberedGroups],
     ) -> None:
-        """`published` has the groups of all levels of the pass, each with the number of its level."""
+        """`published` has the groups of all levels of the pass, each with its level's number."""
         self._universe = universe
         self._options = options
         self._geographies = _donor_levels(tabulation_pass, options, universe.census)
         self._entity_of_set = _entities_of_sets(universe, sets, self._geographies)
         self._held = joined_by_level(self._groups_of_members(published))
         self._by_level: dict[int, PublishedGroups] = {}
-        for family in (
-            universe.product.families if sets else ()
-        ):  # a pass may even lack levels that give
+        # A pass may even lack levels that give.
+        for family in universe.product.families if sets else ():
             for iterations in universe.census.tabulated_group_levels:
                 self._copy(family, iterations)
 
@@ -123,7 +125,7 @@ class Copies:
                 yield number, groups.chosen(is_member)
 
     def _copy(self, family: TableFamily, iterations: GroupLevel) -> None:
-        """For each set and iteration, the first level with data gives its groups to the other members."""
+        """For each set and iteration, copy the first level with data to the other members."""
         levels = [PopulationGroupLevel(geography, iterations) for geography in self._geographies]
         numbers = [self._universe.number_of_level[family, level] for level in levels]
         sets = len(self._entity_of_set[self._geographies[0]])
@@ -131,9 +133,8 @@ class Copies:
         keys = [self._keys(number, of_sets) for number in numbers]
         ranks = np.repeat(np.arange(len(numbers)), [len(of_level) for of_level in keys])
         positions = np.concatenate([np.arange(len(of_level)) for of_level in keys])
-        donor_key, first = np.unique(
-            np.concatenate(keys), return_index=True
-        )  # levels stand in their order
+        # Levels stand in their order.
+        donor_key, first = np.unique(np.concatenate(keys), return_index=True)
         donor_rank, donor_position = ranks[first], positions[first]
         if not len(first):
             return

@@ -1,9 +1,9 @@
 """The data dictionary, a Frictionless resource for each table, and the tables as CSV files.
 
-In CSV, texts are in quotes, null is nothing, and no text is a formula (`safetab.foundation.safe_csv`).
-Plain readers take an id of digits for a number and drop its zeros, so every id of an area has a column
-`geo_id` beside it that stays text: the agency's form, e.g. 0500000US01001, or the level and the id. The
-numbers have each total once.
+In CSV, texts are in quotes, null is nothing, and no text is a formula
+(`safetab.foundation.safe_csv`). Plain readers take an id of digits for a number and drop its zeros,
+so every id of an area has a column `geo_id` beside it that stays text: the agency's form, e.g.
+0500000US01001, or the level and the id. The numbers have each total once.
 """
 
 from __future__ import annotations
@@ -41,8 +41,14 @@ from safetab.release.files.universe_files import (
 from safetab.release.outputs.pass_files import TEXT
 
 _JsonObject = dict[str, object]
-_LEVEL_OF_FOLDER = "Geography level. It is in the name of the folder, geography_level=..., from which readers take it."
-_ABOUT_CENSUS = "The specification of the census: its records, areas, groups, tables and privacy, by the program's keys."
+_LEVEL_OF_FOLDER = (
+    "Geography level. It is in the name of the folder, geography_level=...,"
+    " from which readers take it."
+)
+_ABOUT_CENSUS = (
+    "The specification of the census: its records, areas, groups, tables and privacy,"
+    " by the program's keys."
+)
 _KEYS = {
     "universe/entities.parquet": ["geography_level", "region_id"],
     "universe/iterations.parquet": ["iteration_code"],
@@ -143,6 +149,7 @@ def _resource(
 
 
 def _field(column: Column) -> _JsonObject:
+    """A column as a field of a Frictionless schema."""
     constraints: _JsonObject = {"required": column.is_required}
     if column.values:
         constraints["enum"] = list(column.values)
@@ -171,20 +178,25 @@ _IDS = {
     "donor_region_id": ("donor_geo_id", "donor_geography_level"),
     "iteration_code": ("iteration_id", "iteration_level"),
 }
-"""Columns of ids, the columns of CSV files that say the same as texts, and those of the levels that both have."""
+"""Columns of ids.
+
+Each has the column of CSV files that says the same as text, and the column of the levels that both
+have.
+"""
 _EACH_TOTAL_ONCE = " The line of a finer table that repeats the group's total is left out."
 
 
 _ABOUT_CSV = (
-    "In the CSV files texts are in quotes, nothing means null, and the encoding is UTF-8. Each total appears once. A"
-    " spreadsheet or another plain reader drops the zeros at the beginning of region_id; geo_id names the same area"
-    " {form}, and stays as it is. A text that a spreadsheet would take for a formula, because it begins with = + - or"
-    " @, has an apostrophe in front."
+    "In the CSV files texts are in quotes, nothing means null, and the encoding is UTF-8."
+    " Each total appears once. A spreadsheet or another plain reader drops the zeros at the"
+    " beginning of region_id; geo_id names the same area {form}, and stays as it is. A text that a"
+    " spreadsheet would take for a formula, because it begins with = + - or @, has an apostrophe in"
+    " front."
 )
 
 
 def about_csv(census: Census) -> str:
-    """What to know about the CSV files of a release, in sentences."""
+    """Advice on the CSV files of a release, in sentences."""
     codes = census.area_codes
     if codes is None:
         example = geo_id(census, census.area_levels[-1], "ID")
@@ -193,7 +205,10 @@ def about_csv(census: Census) -> str:
 
 
 def _ids_in_csv(census: Census, names: Iterable[str]) -> dict[str, tuple[str, str]]:
-    """The part of `_IDS` for a table with these columns. The Bureau's codes of groups never begin with a zero."""
+    """The part of `_IDS` for a table with these columns.
+
+    The Bureau's codes of groups never begin with a zero.
+    """
     known = set(names)
     ids = {name: ids for name, ids in _IDS.items() if name in known and ids[1] in known}
     if census.area_codes is not None:
@@ -211,13 +226,19 @@ def _with_id_columns(columns: Iterable[Column], census: Census) -> list[Column]:
             form = "with its level before it"
             if census.area_codes is not None:
                 form = f"in {census.words.agency}'s form"
-            about = f"The same as {column.name}, {form}, which spreadsheets and other plain readers keep as text."
+            about = (
+                f"The same as {column.name}, {form},"
+                " which spreadsheets and other plain readers keep as text."
+            )
             found.append(Column(ids[column.name][0], TEXT, about, is_required=column.is_required))
     return found
 
 
 def geo_id(census: Census, level: AreaLevel, region_id: str) -> str:
-    """An id of an area that no reader takes for a number: the agency's own form, or the level and the id."""
+    """An id of an area that no reader takes for a number.
+
+    It is the agency's own form, or the level and the id.
+    """
     return (
         f"{level.label}:{region_id}"
         if census.area_codes is None
@@ -249,7 +270,10 @@ def csv_names(
     levels: Iterable[AreaLevel],
     universe_tables: Iterable[str] = (*UNIVERSE_FILES, COTERMINOUS_FILE),
 ) -> tuple[str, ...]:
-    """Every CSV file that a release with these levels and tables may have, by its path among the CSV files."""
+    """Every CSV file that a release with these levels and tables may have.
+
+    Files are named by their paths among the CSV files.
+    """
     numbers = dict.fromkeys(f"{NUMBERS_FOLDER}/{level.label}.csv" for level in levels)
     return (*numbers, *(f"{_UNIVERSE_FOLDER}/{Path(name).stem}.csv" for name in universe_tables))
 
@@ -257,7 +281,10 @@ def csv_names(
 def write_csv_tables(
     release: Path, universe: Universe, folder: Path, of_format: int = OUTPUT_FORMAT
 ) -> dict[str, int]:
-    """numbers/COUNTY.csv, .., universe/entities.csv, ..; returns their rows, by the path in the folder."""
+    """Write the tables as numbers/COUNTY.csv, .., universe/entities.csv, ..
+
+    Returns their rows, by the path in the folder.
+    """
     rows: dict[str, int] = {}
     known = {release / name for name in (*UNIVERSE_FILES, COTERMINOUS_FILE)}
     for path in sorted(known.intersection((release / _UNIVERSE_FOLDER).glob("*.parquet"))):
@@ -286,7 +313,10 @@ def write_csv_tables(
 def _written(
     folder: Path, name: str, tables: Iterable[pa.Table], census: Census, label: str | None = None
 ) -> dict[str, int]:
-    """One CSV file of some tables; the geography level, which their folder tells, becomes the first column."""
+    """Write one CSV file of some tables; return its rows by its name.
+
+    The geography level, which their folder names, becomes the first column.
+    """
     (folder / name).parent.mkdir(parents=True, exist_ok=True)
     rows = 0
     with (folder / name).open("wb") as file:
@@ -298,7 +328,10 @@ def _written(
 
 
 def with_ids(table: pa.Table, census: Census, label: str | None = None) -> pa.Table:
-    """The table of a CSV file: behind each id one that stays text, in front the level of all its rows, if given."""
+    """The table of a CSV file: behind each id one that stays text.
+
+    In front stands the level of all its rows, if given.
+    """
     if label is not None:
         table = table.add_column(0, "geography_level", pa.repeat(pa.scalar(label), len(table)))
     for name, (text, level) in _ids_in_csv(census, table.column_names).items():

@@ -41,7 +41,7 @@ README_TEXTS = _TEXTS["readme"]
 
 
 def selection_in_words(universe: Universe) -> str:
-    """How being selected biases the numbers that are shown, if it does, in sentences."""
+    """The bias that selection gives to the numbers that are shown, if any, in sentences."""
     census, selector = universe.census, universe.product.selector
     is_left_out = selector is not Selector.NOISY_STAGE_1 or census.suppresses
     return _TEXTS["selection"][(selector if is_left_out else Selector.NONE).value].format(
@@ -61,14 +61,16 @@ def absence_in_words(product: Product) -> str:
 
 
 def reading_in_words(confidence: Fraction, number: tuple[int, int] | None) -> str:
-    """How to read a count and its margin of error, with an example if there is one."""
+    """Sentences on reading a count and its margin of error, with an example if there is one."""
     if number is None:
         return "A true number is likely to be at most margin_of_error away from count."
     count, margin = number
     return (
-        f"count = {count:,} and margin_of_error = {margin:,} says: noise moved the true number by at most {margin:,},"
-        f" in {float(100 * confidence):.10g} of 100 cases. A true number between {count - margin:,} and"
-        f' {count + margin:,} is likely. A count can be negative: read it as "few".'
+        f"count = {count:,} and margin_of_error = {margin:,} says:"
+        f" noise moved the true number by at most {margin:,},"
+        f" in {float(100 * confidence):.10g} of 100 cases."
+        f" A true number between {count - margin:,} and {count + margin:,} is likely."
+        ' A count can be negative: read it as "few".'
     )
 
 
@@ -123,14 +125,19 @@ _ASK = "Don't put 0 in its place: ask for the reason (EXAMPLES)."
 _NOISE = {
     True: "To protect {whom}, random noise was added to every number before it was written here."
     " So no number is exact: its margin of error says how far off it may be.",
-    False: "There is next to no noise: at some levels a number is more likely exact than not. It protects nobody.",
+    False: "There is next to no noise: at some levels a number is more likely exact than not."
+    " It protects nobody.",
 }
 _PROTECTION = {
-    True: "The numbers are differentially private: whatever anybody can conclude from them about one {noun}, they could"
-    " conclude nearly as well had that {noun} not been counted. privacy.json says how nearly, exactly.",
+    True: "The numbers are differentially private: whatever anybody can conclude from them about"
+    " one {noun}, they could conclude nearly as well had that {noun} not been counted."
+    " privacy.json says how nearly, exactly.",
     False: "They are not. The loss that privacy.json gives is so large that it bounds nothing.",
 }
-_OVERLAPS = "{groups} overlap: {noun} can be in several of them, so their sum counts some {nouns} more than once."
+_OVERLAPS = (
+    "{groups} overlap: {noun} can be in several of them,"
+    " so their sum counts some {nouns} more than once."
+)
 _NAMES = """
   In the files, region_id is the id of an area of any level, and iteration_code
   the code of a group."""
@@ -193,15 +200,15 @@ def write_datapackage(
 
 
 def package_about(census: Census, facts: ReleaseFacts) -> JsonObject:
-    """What a data package says of itself and of its publisher."""
+    """The words of a data package on itself and on its publisher."""
     about = facts.publication
     title = census.words.title
     return {
         "title": f"Differentially private counts of {title[:1].lower()}{title[1:]}"
         if about is None
         else about.title,
-        "description": f"{facts.status.line} Every number carries noise and its margin of error. A group that is absent"
-        " is not zero. README.txt explains it.",
+        "description": f"{facts.status.line} Every number carries noise and its margin of error."
+        " A group that is absent is not zero. README.txt explains it.",
         "version": facts.version,
         "created": f"{facts.date.isoformat()}T00:00:00Z",
         **({} if about is None else as_data_package(about)),
@@ -262,10 +269,11 @@ def write_readme(
         "none."
     ]
     coterminous = (
-        "applied: such areas have the same numbers, those of the donor that donor_geography_level and"
-        " donor_region_id name."
+        "applied: such areas have the same numbers,"
+        " those of the donor that donor_geography_level and donor_region_id name."
         if facts.options.coterminous
-        else "not applied: each area has numbers of its own, also where two areas have the same boundary."
+        else "not applied: each area has numbers of its own,"
+        " also where two areas have the same boundary."
     )
     specification = universe.specification
     whose, headline = "", f"counts of {words.title}"
@@ -340,23 +348,26 @@ def privacy_as_json(universe: Universe, facts: ReleaseFacts, loss: JsonObject) -
         "loss": loss,
         "composition": _composition(universe),
         "levels": [_level_as_json(level, definition) for level in universe.levels],
-        "post_processing": "sums, suppression, margins of error, coterminous copies and withholding rules use published"
-        " noisy numbers and public lists alone, and cost nothing",
+        "post_processing": "sums, suppression, margins of error, coterminous copies and withholding"
+        " rules use published noisy numbers and public lists alone, and cost nothing",
         "not_covered": "further releases about the same people add to the loss",
     }
 
 
 def _composition(universe: Universe) -> str:
-    """How the budgets of levels become the loss."""
+    """The composition of the levels' budgets into the loss, in words."""
     if len(universe.census.passes) == 1:
         return "budgets of the levels add up"
     nouns, noun = universe.product.record.nouns, universe.product.record.protected
-    apart = f"the passes are over disjoint {nouns}, so one {noun}'s loss is at most that of the costliest pass"
+    apart = (
+        f"the passes are over disjoint {nouns},"
+        f" so one {noun}'s loss is at most that of the costliest pass"
+    )
     return f"budgets of the levels of a pass add up; {apart} they are in"
 
 
 def _unit_of_privacy(product: Product) -> JsonObject:
-    """What is protected, and what neighbours differ in."""
+    """The unit that is protected, and the difference between neighbours."""
     noun, unit = product.record.noun, product.record.unit
     if unit is None:
         whole, own, size = (
@@ -369,7 +380,8 @@ def _unit_of_privacy(product: Product) -> JsonObject:
     return {
         "unit_of_privacy": whole,
         "neighbours": {
-            "unbounded": f"data sets that differ by {own}, added or removed; the guarantee is for these",
+            "unbounded": f"data sets that differ by {own}, added or removed;"
+            " the guarantee is for these",
             "bounded": f"data sets{size} that differ in {own}; the loss is twice as large",
         },
     }
@@ -391,7 +403,7 @@ def _made_by(universe: Universe, facts: ReleaseFacts) -> JsonObject:
 
 
 def _level_as_json(level: ReleaseLevel, definition: PrivacyDefinition) -> JsonObject:
-    """What privacy.json says about one level."""
+    """The entry of one level in privacy.json."""
     design = level.design
     return {
         "pass": level.geography.tabulation_pass.name,
@@ -419,5 +431,8 @@ def _level_as_json(level: ReleaseLevel, definition: PrivacyDefinition) -> JsonOb
 
 
 def _exact_and_decimal(number: Fraction, decimal: float) -> JsonObject:
-    """A number as an exact fraction and as a decimal: the nearest, or for a loss one not smaller."""
+    """A number as an exact fraction and as a decimal.
+
+    The decimal is the nearest one, or for a loss one not smaller.
+    """
     return {"fraction": str(number), "decimal": decimal}

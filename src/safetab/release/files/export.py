@@ -44,15 +44,17 @@ from safetab.release.outputs.output_folder import (
 class ExportForm(Enum):
     """The layout of the files. The value is its name on the command line."""
 
-    TIDY = "tidy"  # a file for each geography level, a row for each number with all that is known of it
-    CENSUS = "census"  # a file for each published table, named and laid out as the agency does
+    # A file for each geography level, a row for each number with all that is known of it.
+    TIDY = "tidy"
+    # A file for each published table, named and laid out as the agency does.
+    CENSUS = "census"
 
 
 _OF_BOTH = (README_FILE, PRIVACY_FILE, NOT_FOR_RELEASE_FILE, *MADE_FILES)
 
 
 def _earlier_exports(census: Census) -> dict[ExportForm, EarlierOutput]:
-    """What an export of each form may hold, by which one that is replaced is known."""
+    """The files that an export of each form may hold; one that is replaced is known by them."""
     tidy = {*_OF_BOTH, DATAPACKAGE_FILE, *csv_names(census.area_levels)}
     return {
         ExportForm.TIDY: always_named(EXPORTED_ENTITIES, tidy),
@@ -66,8 +68,8 @@ def export_csv(
     """Write every table of a release as CSV and return the rows of each file.
 
     The tidy form has numbers/COUNTY.csv, .., universe/entities.csv, ..; see
-    `safetab.release.files.data_dictionary`. An earlier export of either form is replaced if `overwrite` is
-    true.
+    `safetab.release.files.data_dictionary`. An earlier export of either form is replaced if
+    `overwrite` is true.
     """
     opened = open_release_folder(release)
     opened.refuse_inside(folder)
@@ -98,7 +100,7 @@ def export_csv(
 
 
 def _write_tidy(opened: ReleaseFolder, output: Path) -> dict[str, int]:
-    """Write the CSV files of the tidy form with documents and a data dictionary; return their rows."""
+    """Write the tidy CSV files with documents and a data dictionary; return the files' rows."""
     release = opened.path
     for level in opened.universe.levels:
         opened.numbers_of(level)  # has the columns of numbers

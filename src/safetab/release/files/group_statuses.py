@@ -57,12 +57,12 @@ def absent_status(product: Product, origin: Origin | None = None) -> str:
 
 _GROUPS_AT_ONCE = 1 << 20
 _READ = (
-    "region_id", "iteration_code", "table", "table_id", "line", "status", "rule", "donor_geography_level",
-    "donor_region_id",
+    "region_id", "iteration_code", "table", "table_id", "line", "status", "rule",
+    "donor_geography_level", "donor_region_id",
 )  # fmt: skip
 _COLUMNS = (
-    "geography_level", "region_id", "region_name", "iteration_code", "iteration_name", "status", "table",
-    "reason", "donor_geography_level", "donor_region_id",
+    "geography_level", "region_id", "region_name", "iteration_code", "iteration_name", "status",
+    "table", "reason", "donor_geography_level", "donor_region_id",
 )  # fmt: skip
 
 
@@ -76,13 +76,14 @@ class Slice:
 
 
 def statuses(release: ReleaseFolder, wanted: Slice) -> Iterator[pa.RecordBatch]:
-    """A row for each group of a slice of the universe: entities by rising id, each with its iterations by code.
+    """A row for each group of a slice of the universe.
 
-    `reason` is the rule of a withheld total, or why the group isn't tabulated. A group with a total may still lack
-    numbers of its table that a rule withheld: their own rows say so. If the product has several table families, a
-    level comes once for each, and a column names the family. Nothing is stored for absent groups: their reason follows
-    from the universe. Raises InvalidInput, before any row, if the universe lacks a level, a region or an iteration of
-    the slice.
+    Entities come by rising id, each with its iterations by code. `reason` is the rule of a withheld
+    total, or why the group isn't tabulated. A group with a total may still lack numbers of its
+    table that a rule withheld: their own rows say so. If the product has several table families, a
+    level comes once for each, and a column names the family. Nothing is stored for absent groups:
+    their reason follows from the universe. Raises InvalidInput, before any row, if the universe
+    lacks a level, a region or an iteration of the slice.
     """
     geographies = _geographies(release, wanted)
     return (
@@ -100,7 +101,10 @@ def status_schema(product: Product) -> pa.Schema:
 
 
 def _geographies(release: ReleaseFolder, wanted: Slice) -> tuple[AreaLevel, ...]:
-    """The geography levels that a slice asks for. Raises InvalidInput if the release lacks anything in it."""
+    """The geography levels that a slice asks for.
+
+    Raises InvalidInput if the release lacks anything in it.
+    """
     universe = release.universe
     known = {level.label: level for level in universe.entities}
     geographies = tuple(
@@ -187,9 +191,8 @@ def _batch(
             continue
         with damage_as_invalid_input(file.path):
             for rows, found in _published_totals(file, part, iterations):
-                row_status[rows] = (
-                    found.status
-                )  # STATUSES_OF_GROUPS begin with the statuses of numbers
+                # STATUSES_OF_GROUPS begin with the statuses of numbers.
+                row_status[rows] = found.status
                 row_reason[rows] = np.where(
                     found.rule == UNKNOWN, -1, found.rule + len(universe.reasons)
                 )

@@ -1,4 +1,4 @@
-"""What a site or an export says of the release that it was made of, and the checksums of its files."""
+"""The release that a site or an export was made of, and the checksums of its own files."""
 
 from __future__ import annotations
 
@@ -16,10 +16,12 @@ MADE_FILES = (MADE_OF_FILE, CHECKSUMS_FILE)
 
 
 def write_made_of(folder: Path, release: Path) -> None:
-    """Name the program and the release, by the checksum that a signature covers; then list all files of the folder."""
+    """Name the program and the release in a folder, then list all files of the folder.
+
+    The release is named by the checksum that a signature covers.
+    """
     sums = release / CHECKSUMS_FILE
-    signed = (
-        {CHECKSUMS_FILE: sha256_of(sums)} if sums.is_file() else {}
-    )  # the oldest releases have none
+    # The oldest releases have none.
+    signed = {CHECKSUMS_FILE: sha256_of(sums)} if sums.is_file() else {}
     write_json(folder / MADE_OF_FILE, {MADE_BY: THIS_PROGRAM, "release": {"sha256": signed}})
     write_checksums(folder)

@@ -67,14 +67,20 @@ class ReleaseFolder:
     format: int = OUTPUT_FORMAT
 
     def refuse_inside(self, file: Path) -> None:
-        """Raises InvalidInput for a new file in the folder: it would no longer hold what was released."""
+        """Raises InvalidInput for a new file in the folder.
+
+        The folder would no longer hold what was released.
+        """
         if resolved(self.path) in resolved(file).parents:
             raise invalid(
                 file, "is inside the release, which must not change. Choose another place."
             )
 
     def numbers_of(self, level: ReleaseLevel) -> Path | None:
-        """The file of a level's numbers, if it has any. Raises InvalidInput if it has not the columns of numbers."""
+        """The file of a level's numbers, if it has any.
+
+        Raises InvalidInput if the file has not the columns of numbers.
+        """
         path = self.path / numbers_file(level.design, self.format)
         if not path.is_file():
             return None
@@ -93,7 +99,10 @@ class ReleaseFolder:
         return path
 
     def open_numbers(self, level: ReleaseLevel) -> NumbersReader | None:
-        """The reader of a level's numbers, if the level has any. Raises InvalidInput if its file is damaged."""
+        """The reader of a level's numbers, if the level has any.
+
+        Raises InvalidInput if its file is damaged.
+        """
         path = self.numbers_of(level)
         if path is None:
             return None
@@ -157,7 +166,10 @@ def _opened(path: Path, *, as_released: bool) -> ReleaseFolder:
 
 
 def _require_known_format(folder: Path) -> int:
-    """The format of a release. Raises InvalidInput if a document of it says that a newer version wrote it."""
+    """The format of a release.
+
+    Raises InvalidInput if a document of it says that a newer version wrote it.
+    """
     written_in = readable_format(
         folder, _json_of(folder / DATAPACKAGE_FILE)["safetab"].get(FORMAT, 0)
     )

@@ -1,4 +1,4 @@
-"""What is asked of a release: rules, the coterminous step, the confidence.
+"""The options of a release: rules, the coterminous step, the confidence.
 
 Rules are those of a tabulation system: measured numbers that are not shown, or shown as zero.
 """
@@ -31,7 +31,7 @@ class ReleaseRule(Enum):
     WITHHOLD_ALONE_ABOVE_PARTNER = "withhold-alone-above-partner"
 
     def explained(self, words: Words) -> str:
-        """What the rule does, in words that end without a full stop."""
+        """The effect of the rule, in words that end without a full stop."""
         return {
             "clamp-negatives": "a number below 0 is shown as 0",
             "withhold-negatives": "a number below 0 is withheld",
@@ -40,10 +40,10 @@ class ReleaseRule(Enum):
 
 
 def partner_codes(lists: PublicLists, kind: AreaKind) -> dict[str, str]:
-    """For each group tabulated there of records with only its codes, the group of those with any of them.
+    """For each group of records with only its codes, the group of those with any of them.
 
-    A code belongs to at most one iteration of a kind, a level and a grain of geography, so there is
-    at most one partner.
+    Both are tabulated in areas of `kind`. A code belongs to at most one iteration of a kind, a
+    level and a grain of geography, so there is at most one partner.
     """
 
     def identity(iteration: CharacteristicIteration) -> tuple[Classification, int, frozenset[str]]:
@@ -68,11 +68,13 @@ _LEAST_CONFIDENCE, _MOST_CONFIDENCE = Fraction(1, 2), Fraction(999_999, 1_000_00
 
 @dataclass(frozen=True, slots=True)
 class CoterminousOptions:
-    """Which kinds give to which, and whether to copy groups that the target's level does not tabulate."""
+    """The order in which kinds give numbers to others.
 
-    order: tuple[
-        str, ...
-    ] = ()  # names of kinds; those of the census in its own order if there are none
+    `copy_all` says whether to copy groups that the target's level does not tabulate.
+    """
+
+    # Names of kinds; those of the census in its own order if there are none.
+    order: tuple[str, ...] = ()
     copy_all: bool = False
 
     def refused_order(self, census: Census) -> tuple[Finding, ...]:
@@ -117,7 +119,10 @@ class ReleaseOptions:
         return bool(self.rules) or self.coterminous is not None
 
     def withholding(self, *, negatives: bool) -> ReleaseOptions:
-        """The options with the rule that withholds negative numbers, unless they have one about those."""
+        """The options with the rule that withholds negative numbers, if that is wanted.
+
+        They stay as they are if they have a rule about those.
+        """
         if not negatives or _ABOUT_NEGATIVES.intersection(self.rules):
             return self
         wanted = {*self.rules, ReleaseRule.WITHHOLD_NEGATIVES}

@@ -29,12 +29,18 @@ _EntityNames = Mapping[tuple[AreaLevel, str], str]
 
 NO_BUDGET = "the level has no budget"
 NO_CODES = "no code leads to a group of this level"
-"""Why a group could never have a number of its own. Words of the census and of its lists give other reasons."""
+"""Reasons why a group could never have a number of its own.
+
+Words of the census and of its lists give other reasons.
+"""
 
 
 @dataclass(frozen=True, eq=False)
 class Entities:
-    """The entities of a geography level, sorted by id, with their names, or their ids where unnamed."""
+    """The entities of a geography level, sorted by id.
+
+    They have their names, or their ids where unnamed.
+    """
 
     ids: Integers  # the numbers of the ids
     region_ids: tuple[str, ...]  # the ids as files write them
@@ -95,9 +101,8 @@ class ReleaseLevel:
     @cached_property
     def is_tabulated(self) -> Truths:
         """For each iteration, whether it has groups at this level."""
-        one_of_list = {
-            iteration.listed: iteration for iteration in self.iterations
-        }  # of a list all have the same fate
+        # All iterations of a list have the same fate.
+        one_of_list = {iteration.listed: iteration for iteration in self.iterations}
         has_groups = {
             listed: self.why_not_tabulated(example) is None
             for listed, example in one_of_list.items()
@@ -138,9 +143,8 @@ class Universe:
     lists: PublicLists
     entities: Mapping[AreaLevel, Entities]
     levels: tuple[ReleaseLevel, ...]
-    around: Mapping[tuple[AreaLevel, AreaKind], Integers] = field(
-        default_factory=dict
-    )  # as `parents`
+    # As `parents`.
+    around: Mapping[tuple[AreaLevel, AreaKind], Integers] = field(default_factory=dict)
     specification: Specification | None = (
         None  # that census and product were compiled from, if they were
     )
@@ -172,14 +176,17 @@ class Universe:
         iteration: CharacteristicIteration,
         family: TableFamily | None = None,
     ) -> str | None:
-        """Why the iteration has no groups at the level of a table family, of any unless one is given."""
+        """The reason why the iteration has no groups at a level, or None.
+
+        The level is that of a table family, or of any unless one is given.
+        """
         if not iteration.level.is_tabulated:
             return self.census.words.never_tabulated
         return self.level_of(geography, iteration.level, family).why_not_tabulated(iteration)
 
     @cached_property
     def iteration_columns(self) -> Mapping[GroupLevel, _IterationColumns]:
-        """The columns of the iterations of each iteration level that a level of this universe has."""
+        """The columns of the iterations, for each iteration level that a level here has."""
         columns = {}
         for iterations in dict.fromkeys(level.level.iterations for level in self.levels):
             listed = _iterations_of_level(self.lists, iterations)
@@ -228,7 +235,7 @@ class Universe:
         return self.ids_around(level, kind)[self.entities[level].region_ids.index(region_id)]
 
     def ids_around(self, level: AreaLevel, kind: AreaKind) -> list[str | None]:
-        """The same for each area of a level, in the order of the release."""
+        """The id of the area around, or None, for each area of a level in the release's order."""
         by_id = [
             level.kind.id_around(region_id, kind) for region_id in self.entities[level].region_ids
         ]
@@ -248,7 +255,10 @@ class Universe:
         )
 
     def lies_in_parts(self, level: AreaLevel) -> Truths:
-        """Whether each entity of a level is in a part of its pass; True if entities may cross parts."""
+        """Whether each entity of a level is in a part of its pass.
+
+        True if entities may cross parts.
+        """
         part = self.census.part
         around = self.level_beside(level, part)
         if around is None or part not in (level.kind, *level.kind.around):
@@ -264,7 +274,7 @@ class Universe:
 
     @cached_property
     def partners(self) -> Sequence[Mapping[str, str]]:
-        """For each of the census's grains: the code of each group's partner there (`partner_codes`)."""
+        """For each grain of the census, the code of each group's partner (`partner_codes`)."""
         return [partner_codes(self.lists, kind) for kind in self.census.grains]
 
     def partner_positions(self, level: ReleaseLevel) -> Integers:
@@ -277,9 +287,10 @@ class Universe:
     def level_of(
         self, geography: AreaLevel, iterations: GroupLevel, family: TableFamily | None = None
     ) -> ReleaseLevel:
-        """A level as measured for a table family, the first with a budget there unless one is given.
+        """A level as measured for a table family.
 
-        All families share entities and iterations.
+        Unless one is given, it is the first with a budget there. All families share entities and
+        iterations.
         """
         level = PopulationGroupLevel(geography, iterations)
         families = self.product.families if family is None else [family]
@@ -329,7 +340,7 @@ def universe_of_plan(plan: RunPlan, entities: Mapping[AreaLevel, Entities]) -> U
 def release_levels(
     designs: Iterable[LevelDesign], lists: PublicLists, entities: Mapping[AreaLevel, Entities]
 ) -> tuple[ReleaseLevel, ...]:
-    """The levels with these designs, each with its iterations and an index of its possible groups."""
+    """The levels with these designs, each with its iterations and an index of possible groups."""
     levels = []
     for design in designs:
         iterations = _iterations_of_level(lists, design.level.iterations)

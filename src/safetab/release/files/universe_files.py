@@ -79,7 +79,7 @@ _PARENT_COLUMNS = (
 _GROUP_COLUMNS = ("iteration_code", "iteration_name", "iteration_level", "iteration_kind", "list")
 _Row = dict[str, object]
 _Described = tuple[str, tuple[Column, ...]]
-"""What a file describes, and its columns."""
+"""A sentence on what a file describes, and its columns."""
 
 
 def geography_level_column(census: Census) -> Column:
@@ -93,10 +93,10 @@ def geography_level_column(census: Census) -> Column:
 
 
 def universe_files(universe: Universe) -> dict[str, _Described]:
-    """What each file of the universe describes, and its columns. Only some releases have the last file.
+    """The description of each file of the universe, and its columns.
 
-    The columns of the levels include the thresholds of the product's shapes. Entities name the area
-    around them unless it is known by its id.
+    Only some releases have the last file. The columns of the levels include the thresholds of the
+    product's shapes. Entities name the area around them unless it is known by its id.
     """
     census = universe.census
     region, region_name, code, name, kind, _ = columns_of_groups(census)
@@ -105,7 +105,8 @@ def universe_files(universe: Universe) -> dict[str, _Described]:
     return {
         ENTITIES_FILE: (
             "Every geographic entity of the levels that could be tabulated.",
-            (geography_level, region, region_name, *(() if universe.specification is None else _PARENT_COLUMNS)),
+            (geography_level, region, region_name,
+             *(() if universe.specification is None else _PARENT_COLUMNS)),
         ),
         _GROUPS_FILE: (
             f"Every {census.words.group}, whether it has numbers or not.",
@@ -113,20 +114,23 @@ def universe_files(universe: Universe) -> dict[str, _Described]:
         ),
         _CODES_FILE: (
             f"The {of_codes} codes.",
-            (Column("code", TEXT, census.words.code_form), Column("code_name", TEXT, "What the code stands for.")),
+            (Column("code", TEXT, census.words.code_form),
+             Column("code_name", TEXT, "What the code stands for.")),
         ),
         _CODES_OF_GROUPS_FILE: (
             "Which codes make up which group: one row a pair.",
             (code, Column("code", TEXT, "A code inside the group.")),
         ),
         _LEVELS_FILE: (
-            f"How each level, a geography level crossed with {census.words.group_level}, was measured.",
+            f"How each level, a geography level crossed with {census.words.group_level},"
+            " was measured.",
             _columns_of_levels(universe),
         ),
         COTERMINOUS_FILE: (
             f"Entities that are made of the same {smallest}.",
             (
-                Column("set", pa.int32(), "Number of the set: entities with the same number are made of the same"
+                Column("set", pa.int32(),
+                       "Number of the set: entities with the same number are made of the same"
                        f" {smallest}."),
                 geography_level,
                 region,
@@ -158,6 +162,7 @@ def _shapes_with_thresholds(product: Product, family: TableFamily) -> tuple[Shap
 
 
 def _columns_of_levels(universe: Universe) -> tuple[Column, ...]:
+    """The columns of the levels' file, with one for the threshold of each shape that has one."""
     product, census = universe.product, universe.census
     passes = " or ".join(f"{each.title} ({each.name})" for each in census.passes)
     families = tuple(family.name for family in product.families)
@@ -177,12 +182,15 @@ def _columns_of_levels(universe: Universe) -> tuple[Column, ...]:
         Column("pass", TEXT, f"{passes}.", values=tuple(each.name for each in census.passes)),
         geography_level_column(census),
         _group_level_column(census),
-        *([Column(FAMILY, TEXT, "What the tables show.", values=families)] if product.has_several_families else ()),
+        *([Column(FAMILY, TEXT, "What the tables show.", values=families)]
+          if product.has_several_families else ()),
         Column("budget", TEXT, "Privacy-loss budget of the level, exact; 0 = not tabulated."),
-        Column("not_tabulated", TEXT, "Why the level has no numbers; null if it has.", is_required=False),
+        Column("not_tabulated", TEXT, "Why the level has no numbers; null if it has.",
+               is_required=False),
         Column("stability", pa.int16(), "Most groups of the level that one record can be in."),
         *thresholds,
-        Column("suppression_threshold", pa.int64(), "A group's total that stands alone is published only above"
+        Column("suppression_threshold", pa.int64(),
+               "A group's total that stands alone is published only above"
                " this; null if all are published.", is_required=False),
         Column("noise_mechanism", TEXT, "Distribution of one draw of noise.", is_required=False,
                values=tuple(NOISES)),
@@ -323,7 +331,10 @@ def read_universe(
 
 
 def _around(listed: pa.Table, universe: Universe) -> dict[tuple[AreaLevel, AreaKind], Integers]:
-    """The areas around entities (`Universe.around`): the smallest, as the table lists it, and those around that."""
+    """The areas around entities (`Universe.around`).
+
+    They are the smallest, as the table lists it, and those around that.
+    """
     nearest: dict[AreaLevel, tuple[AreaLevel, Integers]] = {}
     for level in universe.entities:
         outer = universe.nearest_around(level)
@@ -344,7 +355,10 @@ def _around(listed: pa.Table, universe: Universe) -> dict[tuple[AreaLevel, AreaK
 
 
 def _read(path: Path) -> pa.Table:
-    """A table of the universe, without characters with which a forged name could control a terminal."""
+    """A table of the universe, without characters that could control a terminal.
+
+    A forged name could have them.
+    """
     with pa.parquet.ParquetFile(path) as file:
         table = file.read()
     for number, field in enumerate(table.schema):

@@ -64,7 +64,7 @@ class NumbersWriter:
         self.rows_after_steps: dict[str, int] = {}  # by the path inside the output
 
     def write_pass(self, tabulation_pass: Pass, sets: Sequence[CoterminousSet] | None) -> None:
-        """Write the numbers of one pass, with copies inside the coterminous sets if there are any."""
+        """Write the numbers of one pass, with copies inside the coterminous sets, if any."""
         if not self._options.change_numbers:
             self.write_levels(tabulation_pass, sets, None)
             return
@@ -79,7 +79,7 @@ class NumbersWriter:
         sets: Sequence[CoterminousSet] | None,
         after_steps: _AfterStepsTables | None,
     ) -> None:
-        """Write every level that has groups: its own, and those that coterminous sets copy to it."""
+        """Write every level that has groups: its own, and copies from coterminous sets."""
         path = self._output / "measurements" / f"{tabulation_pass.name}.parquet"
         measured_in = partial(published_groups.groups_by_level, path, self._universe)
         copies = None
@@ -211,7 +211,10 @@ class _AfterStepsTables:
         return {name: table.file.rows for name, table in self._tables.items()}
 
     def write(self, level: ReleaseLevel, numbers: Numbers) -> None:
-        """Append a level's numbers to the files that show them: by ascending index, in the order of a group's rows."""
+        """Append a level's numbers to the files that show them.
+
+        They come by ascending index, in the order of a group's rows.
+        """
         regions, _ = self._universe.entities[level.geography].columns
         codes = self._universe.iteration_columns[level.level.iterations].codes
         for table in self._tables.values():

@@ -36,16 +36,15 @@ _BYTES_WORTH_THREADS = 1 << 24
 
 @dataclass(frozen=True, slots=True)
 class RunFacts:
-    """What may be said about a run: its plan, what was charged, the date."""
+    """Facts that may be said about a run: its plan, what was charged, the date."""
 
     plan: RunPlan
     events: tuple[MeasurementEvent, ...]
     date: datetime.date
     status: OutputStatus
     has_test_key: bool = False
-    release_steps: Mapping[str, object] = field(
-        default_factory=dict
-    )  # what was done to the numbers of the release
+    # What was done to the numbers of the release.
+    release_steps: Mapping[str, object] = field(default_factory=dict)
 
 
 def write_manifest(
@@ -72,7 +71,10 @@ def write_manifest(
 
 
 def outputs_as_json(output: Path, rows: Mapping[str, int]) -> dict[str, object]:
-    """Every file except the manifest and a signature: tables with their rows, and the documents beside them."""
+    """Every file except the manifest and a signature.
+
+    They are the tables with their rows, and the documents beside them.
+    """
     files = sorted(
         path.relative_to(output).as_posix() for path in output.rglob("*") if path.is_file()
     )
@@ -89,12 +91,15 @@ def outputs_as_json(output: Path, rows: Mapping[str, int]) -> dict[str, object]:
 
 
 def write_json(path: Path, document: Mapping[str, object]) -> None:
-    """Write a JSON document that people can read: indented, in UTF-8, with a line feed at its end."""
+    """Write a JSON document that people can read.
+
+    It is indented, in UTF-8, with a line feed at its end.
+    """
     path.write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def charge_as_json(event: MeasurementEvent) -> dict[str, object]:
-    """What was charged for a stage of a level."""
+    """The charge for a stage of a level."""
     return {
         **({} if len(event.product.families) == 1 else {"family": event.family.name}),
         "geography_level": event.level.geography.label,
@@ -122,7 +127,8 @@ def write_release_log(output: Path, ran: RunFacts, rows: Mapping[str, int]) -> N
         *(["the noise was drawn with a test key"] if ran.has_test_key else []),
         "validation passed",
         *(f"wrote {name}: {count} rows" for name, count in sorted(rows.items())),
-        f"{definition.budget_symbol} {loss_text(loss.unbounded)}, bounded {loss_text(loss.bounded)}",
+        f"{definition.budget_symbol} {loss_text(loss.unbounded)},"
+        f" bounded {loss_text(loss.bounded)}",
     ]
     (output / LOG_FILE).write_text("\n".join(lines) + "\n", encoding="utf-8")
 

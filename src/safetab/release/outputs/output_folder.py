@@ -53,7 +53,10 @@ class EarlierOutput:
     """The files written into a folder, by the list that it keeps or by their known names."""
 
     def foreign_in(self, out: Path) -> list[str]:
-        """Files and links that the command did not write. Its own list counts if it can't be one."""
+        """Files and links that the command did not write.
+
+        Its own list is one of them if the command can't have written it.
+        """
         if not (out / self.known_by).is_file():
             return []
         try:
@@ -136,7 +139,10 @@ def _why_misplaced(out: Path, read: Iterable[Path], kept: Iterable[Path]) -> str
         return f"is inside {around}, which this command reads. Choose a folder elsewhere."
     output = output_around(out)
     if output is not None:
-        return f"is inside {output}, the output of a run, which must not change. Choose a folder elsewhere."
+        return (
+            f"is inside {output}, the output of a run, which must not change."
+            " Choose a folder elsewhere."
+        )
     return None
 
 
@@ -149,10 +155,16 @@ def _why_not(out: Path, *, overwrite: bool, earlier: EarlierOutput) -> str | Non
         return f"{lacks}, so it is not replaced. Choose another OUT."
     foreign = earlier.foreign_in(out)
     if foreign:
-        return f"holds what safetab didn't write there: {shortened(foreign)}. Move it away, or give another OUT."
+        return (
+            f"holds what safetab didn't write there: {shortened(foreign)}."
+            " Move it away, or give another OUT."
+        )
     parent = out.parent
     if not parent.is_dir():
-        return f"can't be made: {parent} {'is not a folder' if parent.exists() else 'does not exist. Make it first'}."
+        return (
+            f"can't be made: {parent}"
+            f" {'is not a folder' if parent.exists() else 'does not exist. Make it first'}."
+        )
     if not os.access(parent, os.W_OK | os.X_OK):
         return f"can't be made: {parent} may not be written to. Check its permissions."
     why = why_no_folder(parent, _prefix(out))
@@ -183,10 +195,10 @@ def whole_output(out: Path, *, overwrite: bool) -> Iterator[Path]:
 
 
 def change_in_one_step(folder: Path, change: Callable[[Path], object]) -> None:
-    """Put a changed copy of a folder, made of hard links, in its place: the whole change is seen, or none.
+    """Put a changed copy of a folder in its place: the whole change is seen, or none.
 
-    The copy is made beside the output of a run that the folder belongs to. Raises CantBeDone where no
-    such step is possible, and RunFailed if the machine refuses.
+    The copy is made of hard links, beside the output of a run that the folder belongs to. Raises
+    CantBeDone where no such step is possible, and RunFailed if the machine refuses.
     """
     place = resolved(folder)
     out = place.parent if is_output_of_run(place.parent) else place
@@ -249,7 +261,10 @@ def only_writer(out: Path) -> Iterator[None]:
 
 
 def _restore_replaced(out: Path) -> None:
-    """Remove what killed runs left beside `out`, and put back an output that one had moved aside."""
+    """Remove what killed runs left beside `out`.
+
+    An output that one had moved aside is put back.
+    """
 
     def put_back(folder: Path) -> None:
         replaced = folder / _REPLACED
@@ -299,7 +314,10 @@ def _replace(output: Path, out: Path) -> None:
 
 
 def _settle(output: Path) -> None:
-    """Flush everything to disk, and give all files the time of now: none says how long its numbers took."""
+    """Flush everything to disk, and give all files the time of now.
+
+    So no file says how long its numbers took.
+    """
     now = time.time_ns()
     for path in sorted(output.rglob("*"), reverse=True):
         if path.is_file():

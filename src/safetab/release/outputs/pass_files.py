@@ -39,7 +39,7 @@ def as_dictionaries(schema: pa.Schema) -> pa.Schema:
 
 
 def with_own_dictionaries(table: pa.Table) -> pa.Table:
-    """The same rows with dictionaries that hold just their texts, sorted."""
+    """The rows of a table, with dictionaries that hold just their texts, sorted."""
     table = table.unify_dictionaries().combine_chunks()
     columns = [column.combine_chunks() for column in table.columns]
     for number, column in enumerate(columns):
@@ -153,7 +153,7 @@ class TableFile:
         labels: Mapping[str, pa.Array],
         counts: pa.Array,
     ) -> None:
-        """Append rows: ids of areas, their levels, codes of groups, labels by their column, and counts."""
+        """Append rows: areas' ids, their levels, groups' codes, labels by column, and counts."""
         layout = self._layout
         group = {
             layout.region: regions,
@@ -242,13 +242,19 @@ def schema_of(product: Product) -> pa.Schema:
 
 
 def stated_format(path: Path) -> int:
-    """The format in the metadata of a measurement file, or 0. Raises ValueError if it is not a number."""
+    """The format in the metadata of a measurement file, or 0.
+
+    Raises ValueError if it is not a number.
+    """
     stated = (pa.parquet.read_metadata(path).metadata or {}).get(FORMAT.encode())
     return 0 if stated is None else int(stated)
 
 
 class MeasurementFile:
-    """A Parquet file with row groups of a fixed size, whatever the batches. Texts are plain strings."""
+    """A Parquet file with row groups of a fixed size, whatever the batches.
+
+    Texts are plain strings.
+    """
 
     def __init__(self, path: Path, product: Product, rows_of_a_group: int) -> None:
         path.parent.mkdir(exist_ok=True)
@@ -324,7 +330,7 @@ def _parts_of(measurements: Measurements) -> Iterator[_Part]:
 
 
 def _columns_of_cells(plan: LevelPlan, stage: Stage, shape: Shape) -> pa.Table:
-    """What does not depend on the group: a row for each cell of a shape."""
+    """The columns that don't depend on the group: a row for each cell of a shape."""
     noise = plan.design.stages[stage].noise
     parameter = noise.parameter
     constants = {

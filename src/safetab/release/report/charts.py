@@ -113,7 +113,7 @@ MARKS = (
 
 
 def on_one_scale(plots: Sequence[Plot]) -> list[Plot]:
-    """The same plots with the same axes, wide enough for all of them."""
+    """These plots with the same axes, wide enough for all of them."""
     if not plots:
         return []
     across, up = (_widest([getattr(plot, name) for plot in plots]) for name in ("across", "up"))
@@ -215,7 +215,8 @@ _LETTER, _LINE = 6, 9
 def _labels(plot: Plot) -> Markup:
     """The labels of all series: one text for those that coincide, none on another.
 
-    It stands to the right of a last point if there is room, else above it, and below any other point.
+    It stands to the right of a last point if there is room, else above it, and below any other
+    point.
     """
     at: dict[tuple[int, int, bool], list[str]] = {}
     for one in plot.series:

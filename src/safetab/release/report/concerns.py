@@ -41,7 +41,7 @@ _TEXTS = template_texts("report/texts.toml")
 
 
 class _Urgency(Enum):
-    """How urgent a point is, most urgent first. The value is the word on the page."""
+    """The urgency of a point, most urgent first. The value is the word on the page."""
 
     STOP = "Stop"
     LOOK = "Check"
@@ -107,7 +107,10 @@ def _far_above_2020(release: ReleaseSummary) -> _Concerns:
         for level, sentence in sentences
         if sentence is not None
     ]
-    meaning = f"This warning appears when a total or a level is more than {FAR_ABOVE} times its counterpart of 2020."
+    meaning = (
+        f"This warning appears when a total or a level is more than {FAR_ABOVE} times"
+        " its counterpart of 2020."
+    )
     meaning += " Was this loss intended?"
     headline = f"The privacy loss is far above that of the {product.reference.name}"
     if total is not None:
@@ -120,7 +123,10 @@ def _far_above_2020(release: ReleaseSummary) -> _Concerns:
 
 
 def _beyond_protection(release: ReleaseSummary) -> _Concerns:
-    """A total whose loss leaves almost no doubt about anybody's presence, where no reference says so."""
+    """A total whose loss leaves almost no doubt about anybody's presence.
+
+    It is named where no reference says so.
+    """
     definition, product = release.universe.definition, release.universe.product
     total = release.loss.unbounded
     sentence = beyond_protection(product, definition, total)
@@ -169,7 +175,8 @@ def _thresholds_within_noise(release: ReleaseSummary) -> _Concerns:
             margin = margin_of(level.design.noise(Stage.STAGE_2), 1, release.confidence)
             if threshold < margin:
                 where.append(
-                    f"{level_name(level.facts)}: published above {threshold:,}, margin of error {margin:,}"
+                    f"{level_name(level.facts)}: published above {threshold:,},"
+                    f" margin of error {margin:,}"
                 )
     percentage = f"{float(50 * (1 - release.confidence)):.10g}%"
     meaning = f"More than {percentage} of empty groups are published there, on average."
@@ -253,7 +260,10 @@ def _alone_above_partner(release: ReleaseSummary) -> _Concerns:
 
 
 def _only_and_any(release: ReleaseSummary) -> tuple[str, str]:
-    """What groups of records with only some codes are called, and those with any: how names end, or examples."""
+    """The names of groups of records with only some codes, and of those with any.
+
+    They are given as the ends of names, or as examples.
+    """
     specification = release.universe.specification
     if specification is None:
         only, any_ = release.universe.census.only_and_any[0]
@@ -307,9 +317,10 @@ def _copied_beyond(release: ReleaseSummary) -> _Concerns:
 
 
 _CHECKS: tuple[Callable[[ReleaseSummary], _Concerns], ...] = (
-    _not_for_release, _levels_without_protection, _far_above_2020, _beyond_protection, _levels_without_groups,
-    _levels_without_entities, _no_suppression, _thresholds_within_noise, _many_empty,
-    _totals_that_may_be_zero, _negative, _alone_above_partner, _clamped, _rules, _copied_beyond,
+    _not_for_release, _levels_without_protection, _far_above_2020, _beyond_protection,
+    _levels_without_groups, _levels_without_entities, _no_suppression, _thresholds_within_noise,
+    _many_empty, _totals_that_may_be_zero, _negative, _alone_above_partner, _clamped, _rules,
+    _copied_beyond,
 )  # fmt: skip
 _FOR_CURATORS = (
     _far_above_2020,
@@ -327,7 +338,7 @@ def _about_levels(
     where: Sequence[str],
     urgency: _Urgency = _Urgency.LOOK,
 ) -> _Concerns:
-    """A concern whose headline counts the levels in `where`, or none if there are no such levels."""
+    """A concern whose headline counts the levels in `where`, or none without any."""
     several_families = release.universe.product.has_several_families
     one, several = (
         ("table family of a level", "table families of levels")

@@ -1,4 +1,7 @@
-"""The sections about what was released: groups by level and table, precision, and groups that may be empty."""
+"""The sections about what was released.
+
+They are about groups by level and table, precision, and groups that may be empty.
+"""
 
 from __future__ import annotations
 
@@ -30,13 +33,16 @@ CLASS_NAMES = (
 )
 _TEN_PERCENT, _HALF = RELATIVE_MARGINS.index(10), RELATIVE_MARGINS.index(50)
 _SHARES = (0, 1, 5, 20, 50, 90)
-"""Lower limits of the shades in percent. The first shade is for nothing, the second for anything above 0."""
+"""Lower limits of the shades in percent.
+
+The first shade is for nothing, the second for anything above 0.
+"""
 _TEXTS = template_texts("report/texts.toml")
 _OTHERS = (COPIED, WITHHELD)
 
 
 def groups_section(release: ReleaseSummary) -> page.Markup:
-    """How many groups of each level got which table, were copied, withheld or are absent."""
+    """The numbers of each level's groups with each table, copied, withheld or absent."""
     parts = _parts(release)
     product, words = release.universe.product, release.universe.census.words
     is_left_out = (
@@ -73,7 +79,10 @@ def groups_section(release: ReleaseSummary) -> page.Markup:
 
 
 def _parts(release: ReleaseSummary) -> list[str]:
-    """The parts of a bar of groups: tables from coarse to fine, copied, withheld; of a specification, if any are."""
+    """The parts of a bar of groups: tables from coarse to fine, copied, withheld.
+
+    Of a specification, the last two are there only if any groups are.
+    """
     tables = [page.shape_name(shape, release.family) for shape in release.family.shapes]
     is_bureaus = release.universe.specification is None
     others = [
@@ -97,7 +106,10 @@ def _group_cells(names: Sequence[str], level: LevelSummary) -> Sequence[str]:
 
 
 def availability_section(release: ReleaseSummary) -> page.Markup:
-    """A map of shares: a shaded cell for each geography level, iteration level and kind of group."""
+    """A map of shares, with a shaded cell for each geography level and kind of group.
+
+    Each iteration level has its own cells.
+    """
     census = release.universe.census
     kinds = len(census.group_kinds)
     titles = [f"{level.name} groups" for level in census.tabulated_group_levels]
@@ -141,20 +153,23 @@ def _availability_cell(level: LevelSummary, kind: GroupKind) -> page.Markup:
     if not possible:
         return page.element("td", page.NOTHING, class_="absent", **keys)
     shade = 0 if not shown else sum(100 * shown >= share * possible for share in _SHARES)
-    words = f"{shown:,} of {possible:,} groups have a total, {finer:,} have {level.design.family.detail}"
+    words = (
+        f"{shown:,} of {possible:,} groups have a total,"
+        f" {finer:,} have {level.design.family.detail}"
+    )
     of_all = page.element("strong", page.percent(shown, possible))
     with_detail = page.element("small", page.percent(finer, possible))
     return page.element("td", of_all, with_detail, class_=f"heat h{shade}", title=words, **keys)
 
 
 def totals_by_precision(release: ReleaseSummary) -> tuple[int, int, int]:
-    """How many published totals are known within 10 %, how many may be zero, and how many there are."""
+    """Published totals: the number known within 10 %, the number maybe zero, and all."""
     classes = sum(level.precision[TOTALS].sum(axis=0) for level in release.levels)
     return int(classes[: _TEN_PERCENT + 1].sum()), int(classes[MAY_BE_ZERO]), int(classes.sum())
 
 
 def precision_section(release: ReleaseSummary) -> page.Markup:
-    """How far off totals and cells may be, relative to their size."""
+    """The section on how far off totals and cells may be, relative to their size."""
     detail = release.family.detail
     sentences = [text.format(confidence=release.confidence_text) for text in _TEXTS["precision"]]
     explanation = page.paragraphs(*sentences, *_that_may_be_zero(release))
@@ -173,7 +188,10 @@ def precision_section(release: ReleaseSummary) -> page.Markup:
 
 
 def _that_may_be_zero(release: ReleaseSummary) -> list[str]:
-    """How many published groups may be empty, and the level with the most of them where small totals are suppressed."""
+    """A sentence on published groups that may be empty, or nothing if none may be.
+
+    Where small totals are suppressed, it names the level with the most of them.
+    """
     below = [level for level in release.levels if level.facts.geography.kind.suppresses]
     if not any(level.totals_that_may_be_zero for level in release.levels):
         return []
@@ -190,7 +208,7 @@ def _that_may_be_zero(release: ReleaseSummary) -> list[str]:
 
 
 def _how_many(levels: Sequence[LevelSummary]) -> str:
-    """How many published totals may be zero, such as "12 of 345"."""
+    """The number of published totals that may be zero, such as "12 of 345"."""
     may_be_zero = sum(level.totals_that_may_be_zero for level in levels)
     return f"{may_be_zero:,} of {sum(level.shown_totals for level in levels):,}"
 
@@ -249,7 +267,10 @@ def _precision_table(release: ReleaseSummary, caption: str, sort: int, shape: in
 
 
 def empty_section(release: ReleaseSummary) -> page.Markup:
-    """Upper bounds on published groups with nobody in them, by level. Empty if noise decides nothing."""
+    """Upper bounds on published groups with nobody in them, by level.
+
+    Empty if noise decides nothing.
+    """
     if release.universe.product.selector is not Selector.NOISY_STAGE_1:
         return page.Markup()
 

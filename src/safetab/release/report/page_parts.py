@@ -16,7 +16,7 @@ from safetab.release.files.release_universe import ReleaseLevel
 from safetab.release.report.release_summary import LevelSummary, ReleaseSummary
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
-"""What a browser may load for a page: only what is in it."""
+"""The things that a browser may load for a page: only what is in it."""
 
 
 class Markup(str):
@@ -46,7 +46,10 @@ def joined(parts: Iterable[str], between: str = "") -> Markup:
 
 
 def name(given: str) -> Markup:
-    """A name from the data, isolated so that its writing direction can't reverse the text around it."""
+    """A name from the data, isolated from the text around it.
+
+    So its writing direction can't reverse that text.
+    """
     return element("bdi", given)
 
 
@@ -92,8 +95,14 @@ LEADS = (
 def five_lines(*answers: str, leads: Sequence[str] = LEADS) -> Markup:
     """The lines at the top of a page: an answer to each question, in a sentence or two."""
     pairs = zip(leads, answers, strict=True)
-    return element("ul", *(element("li", element("strong", f"{lead} "), element("span", text)) for lead, text in pairs),
-                   class_="lines")  # fmt: skip
+    return element(
+        "ul",
+        *(
+            element("li", element("strong", f"{lead} "), element("span", text))
+            for lead, text in pairs
+        ),
+        class_="lines",
+    )
 
 
 def verdict_line(lead: str, why: str, *, is_bad: bool = False) -> Markup:
@@ -245,7 +254,10 @@ def _row(level: LevelSummary, cells: Sequence[str], columns: int) -> Markup:
 
 
 def bar(shares: Sequence[int], names: Sequence[str], style: str) -> Markup:
-    """A table cell with a bar made of the numbers, and words for screen readers. A dash if all are 0."""
+    """A table cell with a bar made of the numbers, and words for screen readers.
+
+    A dash if all are 0.
+    """
     whole = sum(shares)
     if not whole:
         return element("td", NOTHING, class_="bar")

@@ -1,6 +1,7 @@
-"""The pages about a release that are written on request: a command is made from each entry of the table.
+"""The pages about a release that are written on request.
 
-The commands are made whenever the program starts, so everything else is imported when a page is written.
+A command is made from each entry of the table whenever the program starts, so everything else is
+imported when a page is written.
 """
 
 from __future__ import annotations
@@ -75,14 +76,16 @@ PAGES = {
 def report(
     path: str | Path, output: str | Path = "report.html", *, overwrite: bool = False
 ) -> Path:
-    """Write the report of a release, one page that needs nothing else, as the command `safetab report` does.
+    """Write the report of a release, one page that needs nothing else,
+    as the command `safetab report` does.
 
-    Returns the page's path. Raises `safetab.InvalidInput` if there is no release or the page exists.
+    Returns the page's path. Raises `safetab.InvalidInput` if there is no release or the page
+    exists.
 
     Args:
         path: OUT of a run, or OUT/release.
         output: The page to write.
         overwrite: Replace `output` if it exists.
-    """
+    """  # noqa: D205 - users see these words
     PAGES["report"].write(Path(path), Path(output), overwrite=overwrite)
     return Path(output)

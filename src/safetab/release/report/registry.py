@@ -1,6 +1,7 @@
 """A release's entry for the public registry of deployments of differential privacy, as YAML.
 
-The template has what holds for every release, and says ADD: where no release tells. Texts are spelled as in JSON.
+The template has what holds for every release, and says ADD: where no release tells. Texts are
+spelled as in JSON.
 """
 
 from __future__ import annotations
@@ -33,7 +34,10 @@ class _AsInJson(string.Formatter):
 
 
 def registry_entry(release: Path) -> str:
-    """The entry of a release as YAML. Raises InvalidInput if there is no release, or no privacy.json in it."""
+    """The entry of a release as YAML.
+
+    Raises InvalidInput if there is no release, or no privacy.json in it.
+    """
     folder = open_release_folder(release)
     universe, facts, about = folder.universe, folder.facts, folder.facts.publication
     title, symbol = (
@@ -56,17 +60,23 @@ def registry_entry(release: Path) -> str:
             agency=agency or "the publisher",
             address=url or "ADD: where the release is published",
             passes=", ".join(each.title for each in universe.passes),
-            variant=capitalized(universe.definition.full_name).replace("differential privacy", "DP"),
+            variant=capitalized(universe.definition.full_name).replace(
+                "differential privacy", "DP"
+            ),
             totals="yes, from another release, whose loss adds to this one",
-            number=np.format_float_positional(number, trim="-"),  # YAML may take an exponent for a text
+            # YAML may take an exponent for a text.
+            number=np.format_float_positional(number, trim="-"),
             unbounded=loss[f"unbounded_{symbol}"],
             bounded=loss[f"bounded_{symbol}"],
-            epsilons=_EPSILONS.format(**loss) if "delta" in loss else "the same epsilon, with delta 0",
+            epsilons=_EPSILONS.format(**loss) if "delta" in loss
+            else "the same epsilon, with delta 0",
             composition=capitalized(privacy["composition"]),
             levels="; ".join(_budget_in_words(one) for one in universe.levels if one.design.stages),
             absent=absence_in_words(universe.product),
-            rules="; ".join(rule.explained(universe.census.words) for rule in facts.options.rules) or "none",
-            copies="made; each names the area that was measured" if facts.options.coterminous else "none",
+            rules="; ".join(rule.explained(universe.census.words) for rule in facts.options.rules)
+            or "none",
+            copies="made; each names the area that was measured" if facts.options.coterminous
+            else "none",
         )  # fmt: skip
     return (
         entry

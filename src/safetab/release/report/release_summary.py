@@ -45,7 +45,7 @@ class PairAbove:
 
     @property
     def excess(self) -> int:
-        """How far the Alone total is above its partner, at least 1."""
+        """The number by which the Alone total is above its partner, at least 1."""
         return self.alone_count - self.partner_count
 
 
@@ -96,16 +96,21 @@ class PairTally:
             axis=1,
         )
         known = [*self.widest, *(PairAbove(*pair) for pair in pairs[widest].tolist())]
-        self.widest = sorted(known, key=lambda pair: -pair.excess)[
-            :_EXAMPLES
-        ]  # of equal pairs the first stays
+        # Of equal pairs the first stays.
+        self.widest = sorted(known, key=lambda pair: -pair.excess)[:_EXAMPLES]
 
 
 RELATIVE_MARGINS = (5, 10, 25, 50)
-"""In percent: a number is in the first class whose share of it holds the distance to either end of its interval."""
+"""Limits of the classes of numbers, in percent.
+
+A number is in the first class whose share of it holds the distance to either end of its interval.
+"""
 _CLASSES = len(RELATIVE_MARGINS) + 2
 MAY_BE_ZERO = _CLASSES - 1
-"""The last class: numbers that a true zero does not contradict. The one before has the others that are wider."""
+"""The last class: numbers that a true zero does not contradict.
+
+The one before has the others that are wider.
+"""
 
 TOTALS, CELLS = 0, 1
 """Which numbers of a table are looked at: its total, or its single cells."""
@@ -113,8 +118,8 @@ _NEITHER = 2
 
 _SHOWN = [STATUSES.index(PUBLISHED), STATUSES.index(COPIED)]
 _READ = (
-    "region_id", "iteration_code", "table", "table_id", "line", "status", "rule", "count", "unclamped_count",
-    "unclamped_margin_of_error", "interval_low", "interval_high", "noise_draws",
+    "region_id", "iteration_code", "table", "table_id", "line", "status", "rule", "count",
+    "unclamped_count", "unclamped_margin_of_error", "interval_low", "interval_high", "noise_draws",
 )  # fmt: skip
 
 
@@ -166,7 +171,7 @@ class LevelSummary:
 
     @property
     def shown_groups(self) -> int:
-        """Groups with a total that everybody can read, wherever it was measured, of those that are tabulated here."""
+        """Groups tabulated here with a total that everybody can read, wherever it was measured."""
         return int(self._tabulated[_SHOWN].sum())
 
     @property
@@ -180,7 +185,7 @@ class LevelSummary:
         return int(self.precision[TOTALS, :, MAY_BE_ZERO].sum())
 
     def of_kind(self, kind: GroupKind) -> tuple[int, int, int]:
-        """How many groups of a kind there could be, have a total, and have more than a total."""
+        """The numbers of a kind's groups that are possible, have a total, and have more."""
         is_kind = np.array([one.kind == kind for one in self.facts.iterations], dtype=np.bool_)
         shown = self.groups[is_kind & self.facts.is_tabulated][:, _SHOWN]
         possible = self.entities * int((is_kind & self.facts.is_tabulated).sum())
@@ -237,7 +242,7 @@ def _level_summary(release: ReleaseFolder, facts: ReleaseLevel) -> LevelSummary:
 
 
 def _times(shape: tuple[int, ...], *positions: NDArray[np.integer]) -> Integers:
-    """How often each place of an array is among the positions."""
+    """The number of times that each place of an array is among the positions."""
     places = np.ravel_multi_index(positions, shape)
     return np.bincount(places, minlength=prod(shape)).reshape(shape)
 
@@ -250,9 +255,10 @@ def _sorts(batch: NumberBatch) -> Integers:
 
 
 def precision_classes(batch: NumberBatch) -> NDArray[np.int8]:
-    """How near to each number the truth is, at the release's confidence.
+    """The class of each number by the nearness of the truth, at the release's confidence.
 
-    By its interval, which allows for suppression: smaller totals than those that passed it are not shown.
+    The number's interval decides. It allows for suppression: smaller totals than those that passed
+    it are not shown.
     """
     number = batch.integers("unclamped_count")
     low, high = batch.interval
@@ -286,12 +292,12 @@ class ReleaseSummary:
 
     @property
     def detail(self) -> str:
-        """What the tables show beyond totals."""
+        """Words for all that the tables show beyond totals."""
         return " and ".join(family.detail for family in self.universe.product.families)
 
     @property
     def record(self) -> RecordLayout:
-        """What the product counts: persons or households."""
+        """The record that the product counts: persons or households."""
         return self.universe.product.record
 
     @property
@@ -332,7 +338,10 @@ class ReleaseSummary:
 
 
 def release_summary(release: ReleaseFolder) -> ReleaseSummary:
-    """Count a release, its levels in parallel. Raises InvalidInput if a file of the release is damaged."""
+    """Count a release, its levels in parallel.
+
+    Raises InvalidInput if a file of the release is damaged.
+    """
     summaries = (partial(_level_summary, release, facts) for facts in release.universe.levels)
     levels = tuple(results_in_threads(summaries, pa.cpu_count()))
     return ReleaseSummary(release.facts, release.universe, levels)

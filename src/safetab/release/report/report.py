@@ -1,4 +1,7 @@
-"""The report of a release in one file: its sections in the order in which people ask, and what it cost."""
+"""The report of a release in one file.
+
+It has its sections in the order in which people ask, and what the release cost.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +48,7 @@ def _cost_section(release: ReleaseSummary) -> page.Markup:
 
 
 def _in_words(release: ReleaseSummary) -> list[str]:
-    """What the loss means, in sentences."""
+    """The meaning of the loss, in sentences."""
     definition, loss, protected = (
         release.universe.definition,
         release.loss,
@@ -55,20 +58,22 @@ def _in_words(release: ReleaseSummary) -> list[str]:
     symbol = definition.unit.letter
     unprotected = [level for level in release.levels if not level.design.is_protected]
     words = [
-        "Nobody is protected at levels whose noise is 0 more than half the time: the loss below is too large to limit"
-        " anything."
+        "Nobody is protected at levels whose noise is 0 more than half the time:"
+        " the loss below is too large to limit anything."
         if unprotected
-        else f"Every {protected} in the records is protected. The release would look almost the same with or without"
-        f" any one {protected}, and the privacy loss limits how different it can look. The limit holds whatever else"
-        " anyone knows, unless they can break the AES-256 cipher. Losses add up over releases about the same people.",
+        else f"Every {protected} in the records is protected."
+        f" The release would look almost the same with or without any one {protected}, and the"
+        " privacy loss limits how different it can look. The limit holds whatever else anyone"
+        " knows, unless they can break the AES-256 cipher."
+        " Losses add up over releases about the same people.",
         *(
             []
             if release.universe.specification is None
             else [protected_sentence(release.universe.product)]
         ),
         f"The loss is measured in {definition.full_name}: {symbol} = {loss_text(loss.unbounded)}"
-        f" if {added} (unbounded neighbours), and {symbol} = {loss_text(loss.bounded)} if {changed} (bounded"
-        " neighbours).",
+        f" if {added} (unbounded neighbours),"
+        f" and {symbol} = {loss_text(loss.bounded)} if {changed} (bounded neighbours).",
     ]
     if not definition.is_pure:
         epsilon, delta = (
@@ -181,7 +186,7 @@ def report_page(release: ReleaseFolder) -> str:
 
 
 def _page(release: ReleaseSummary) -> str:
-    """The same release gives the same bytes."""
+    """The whole page. The same release gives the same bytes."""
     concerns = concerns_of(release)
     sections = (
         (
@@ -261,14 +266,17 @@ def _header(release: ReleaseSummary, concerns: tuple[Concern, ...]) -> page.Mark
 
 
 def _what_it_is(release: ReleaseSummary) -> page.Markup:
-    """What is counted, and when the numbers were made, released or read."""
+    """Words on what is counted, and when the numbers were made, released or read."""
     day, nouns = release.facts.date, release.record.nouns
     groups = f"in {release.universe.census.words.some_groups}, by area"
     what = f"Counts of synthetic {nouns} {groups}. Made on "
     if release.facts.origin is not None:
         what = f"Counts of {nouns} {groups}, read from files, and how noisy they are. Read on "
     elif release.facts.status.is_for_release:
-        what = f"Counts of {nouns} {groups}, with noise that protects every {release.record.protected}. Released "
+        what = (
+            f"Counts of {nouns} {groups},"
+            f" with noise that protects every {release.record.protected}. Released "
+        )
     return page.joined(
         [
             what,
@@ -288,12 +296,15 @@ def _may_it(status: OutputStatus) -> str:
 
 
 def _how_precise(release: ReleaseSummary) -> page.Markup:
-    """How many totals are known well, and how many may be zero."""
+    """Words on how many totals are known well, and how many may be zero."""
     near, may_be_zero, totals = content_sections.totals_by_precision(release)
     if not totals:
         return page.joined(["No total was published."])
     within, zero = page.percent(near, totals), page.percent(may_be_zero, totals)
-    sentence = f"For {within} of the published totals, the range at {release.confidence_text} is within 10% of the number."
+    sentence = (
+        f"For {within} of the published totals,"
+        f" the range at {release.confidence_text} is within 10% of the number."
+    )
     see = page.link("precision", "how precise each level is")
     return page.joined([f"{sentence} {zero} may be zero. See ", see, "."])
 
@@ -332,7 +343,7 @@ def _as_epsilon(rho: Fraction) -> str:
 
 
 def _to_check(concerns: tuple[Concern, ...]) -> page.Markup:
-    """How many points there are, by their badges."""
+    """The number of points, by their badges."""
     if not concerns:
         return page.joined(["Nothing stands out."])
     badges = Counter(concern.urgency.value for concern in concerns)
@@ -342,7 +353,7 @@ def _to_check(concerns: tuple[Concern, ...]) -> page.Markup:
 
 
 def _origin_notes(origin: Origin | None) -> list[str]:
-    """What a reader must know about numbers that were not made here but read from published files."""
+    """Notes on numbers that were not made here but read from published files."""
     if origin is None:
         return []
     return (
@@ -396,7 +407,10 @@ def _about(release: ReleaseSummary) -> page.Markup:
         coterminous = f"Areas with {same} have the same numbers."
     applied = "Applied to the numbers:" if rules else "None were applied."
     if release.facts.origin is not None:
-        applied = "The files don't say which rules were applied. Numbers that they withhold are shown as withheld."
+        applied = (
+            "The files don't say which rules were applied."
+            " Numbers that they withhold are shown as withheld."
+        )
     listed = release.universe.passes if release.universe.specification is None else ()
     parts = [_areas_of_pass(release, tabulation_pass) for tabulation_pass in listed]
     parts.append(page.element("p", page.element("strong", "Coterminous areas. "), coterminous))

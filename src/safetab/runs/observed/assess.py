@@ -69,16 +69,18 @@ class AssessedLevel:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SeenNumbers:
-    """What a run publishes of groups with one shape: a row for each group, a column for each line."""
+    """The numbers that a run publishes of groups with one shape.
+
+    There is a row for each group, and a column for each line.
+    """
 
     shape: Shape
     indices: NDArray[np.int64]  # of the groups, in the level's universe
     truths: NDArray[np.int64]
     counts: NDArray[np.int64]
     is_shown: NDArray[np.bool_]
-    is_in_interval: NDArray[
-        np.bool_
-    ]  # whether the interval that comes with the number, for 95 %, holds the truth
+    # Whether the interval that comes with the number, for 95 %, holds the truth.
+    is_in_interval: NDArray[np.bool_]
 
 
 Observer = Callable[[LevelPlan, SeenNumbers], None]
@@ -116,7 +118,10 @@ class _AssessedRuns:
         self._needs_whole_levels = bool(sets) or compares_groups
 
     def run(self, bits: AddressedBits, observer: Observer | None) -> None:
-        """Run once with a new ledger, add the errors to the tallies, and show the numbers to the observer."""
+        """Run once with a new ledger, and add the errors to the tallies.
+
+        The numbers are shown to the observer.
+        """
         ledger = Ledger(self._plan.config.budgets, bits)
         for tabulation_pass in self._plan.config.passes:
             held: list[tuple[int, PublishedGroups]] = []
@@ -292,7 +297,10 @@ class _GroupsOfShape:
 
 
 def _assess_intervals(tally: LevelTally, part: _GroupsOfShape, plain: Errors) -> NDArray[np.bool_]:
-    """Tally the release's intervals of totals, selection-aware ones or else by margin of error; whether each holds."""
+    """Tally the release's intervals of totals, and return whether each holds.
+
+    They are selection-aware ones, or else by margin of error.
+    """
     low = part.numbers.low[part.rows]
     high = part.numbers.high[part.rows]
     truth = plain.truths[:, 0]

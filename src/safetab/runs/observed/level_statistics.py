@@ -48,7 +48,7 @@ class LevelStatistics:
         self._class_starts = np.append(starts, len(classes))
 
     def publication(self) -> Statistics:
-        """How many groups there are, and how many of them are published with each shape."""
+        """The numbers of groups, and of those that are published with each shape."""
         of_kinds = self._by_class(self._groups)[:, None]
         groups = _with_sums(np.repeat(of_kinds, len(self._shapes), axis=1))
         groups[:, -1] = groups[:, 0]  # each shape counts all groups, since each might get it
@@ -97,7 +97,7 @@ class LevelStatistics:
         return expected, variance
 
     def errors(self, sort: NumberSort) -> Statistics:
-        """How large the errors of these numbers are, and how often margins and intervals hold."""
+        """The size of these numbers' errors, and the shares of margins and intervals that hold."""
         observed = {which: _with_sums(self._tally.sums(sort, which)) for which in Sum}
         count = observed[Sum.NUMBERS]
         theory = [self._theory.error(sort, shape, self._tally.sizes) for shape in self._shapes]
@@ -148,7 +148,7 @@ class LevelStatistics:
         return statistics
 
     def _of_all_draws(self, sort: NumberSort, observed: dict[Sum, Floats]) -> Statistics:
-        """How often margins hold over all draws, published or not."""
+        """The share of margins that hold over all draws, published or not."""
         draws = self._tally.sums(sort, Sum.DRAWS)
         statistics = {"draws": observed[Sum.DRAWS]}
         chances = np.zeros((len(tally.CONFIDENCES), len(self._shapes)))
@@ -165,7 +165,7 @@ class LevelStatistics:
         return statistics
 
     def _of_intervals(self, sort: NumberSort, observed: dict[Sum, Floats]) -> Statistics:
-        """How often the release's intervals of totals hold: of all, and of selection-aware ones."""
+        """The shares of the release's intervals of totals that hold: all, and selection-aware."""
         published = self._tally.published
         shown = published if sort == tally.TOTAL else np.zeros_like(published)
         sizes = self._tally.sizes
@@ -281,6 +281,9 @@ def _standard_errors(observed: Floats, expected: Floats, variance: Floats) -> Fl
 
 
 def _standard_errors_of_count(observed: Floats, expected: Floats, variance: Floats) -> Floats:
-    """The same for a count of events; NaN if they happen nearly never or nearly always."""
+    """Distance of a count of events from theory, in standard errors.
+
+    NaN if they happen nearly never or nearly always.
+    """
     is_normal = variance >= _LEAST_VARIANCE
     return np.where(is_normal, _standard_errors(observed, expected, variance), np.nan)

@@ -83,7 +83,7 @@ def _divided(shape: Shape) -> tuple[LineKind, ...]:
 
 
 class MeasuredAs(Enum):
-    """How a group is measured; the value is its name in files."""
+    """The way in which a group is measured; the value is its name in files."""
 
     ADAPTIVE = "adaptive"  # in two stages
     TOTAL_ONLY = "total only"  # a total with the level's whole budget

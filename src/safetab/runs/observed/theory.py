@@ -1,4 +1,4 @@
-"""What theory says about the error of a group whose true size is known, for arrays of sizes.
+"""Theory of the error of a group whose true size is known, for arrays of sizes.
 
 Floating point describes errors here; it never makes noise.
 """
@@ -111,9 +111,8 @@ class LevelTheory:
         if shape is self._total and self.suppression_threshold is not None:
             return _selection_aware_covered(self._noise, self.suppression_threshold, sizes)
         covered = self.error(TOTAL, shape, sizes).covered[USUAL]
-        return np.where(
-            sizes == 0, (1 + covered) / 2, covered
-        )  # intervals end at 0: only noise above misses it
+        # Intervals end at 0: only noise above misses it.
+        return np.where(sizes == 0, (1 + covered) / 2, covered)
 
     @cached_property
     def margin_fails_up_to(self) -> int | None:
@@ -145,7 +144,10 @@ class LevelTheory:
         return has_two_stages and not self.is_selected(shape)
 
     def _combined(self, shape: Shape, sizes: _Sizes) -> ErrorTheory:
-        """Theory of a combined total: stage 1 chose the shape, so its total is within thresholds."""
+        """Theory of a combined total.
+
+        Stage 1 chose the shape, so its total is within thresholds.
+        """
         if not self.has_combined(shape):
             return _unknown(len(sizes))
         share = float(self.combined_share(shape))

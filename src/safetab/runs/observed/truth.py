@@ -62,7 +62,10 @@ class KnownCounts:
     def cells(
         self, level: LevelPlan, groups_of: Mapping[Shape, NDArray[np.int64]]
     ) -> Mapping[Shape, ExactCounts]:
-        """The exact cells of some groups of each shape, summed from those of the finest shape if it divides them."""
+        """The exact cells of some groups of each shape.
+
+        They are summed from those of the finest shape if it divides them.
+        """
         finest = level.family.shapes[-1]
         counts: dict[Shape, ExactCounts] = {}
         for shape, groups in groups_of.items():
@@ -203,7 +206,7 @@ class LevelTruth:
 def level_truth(
     kinds: tuple[GroupKind, ...], plan: LevelPlan, release_level: ReleaseLevel, totals: ExactCounts
 ) -> LevelTruth:
-    """The truth about a level, from the exact totals of its groups and the census's kinds of groups."""
+    """The truth about a level, from its groups' exact totals and the census's kinds of groups."""
     iterations = plan.universe.iterations
     release_position = release_level.positions_of(iteration.code for iteration in iterations)
     own_position = np.full(len(release_level.iterations), -1, dtype=np.int64)

@@ -18,7 +18,7 @@ _AMOUNT = re.compile(r"[0-9]{1,30}(\.[0-9]{1,30})?")
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """How much each pass of a data set may lose in all, until another limit is set."""
+    """The most that each pass of a data set may lose in all, until another limit is set."""
 
     dataset: str
     utc: str
@@ -31,7 +31,9 @@ class Limit:
 
 @dataclass(frozen=True, slots=True)
 class Spend:
-    """What one run costs a person in one pass of a data set; it counts from the run's beginning.
+    """The cost of one run for a person in one pass of a data set.
+
+    It counts from the run's beginning.
 
     Raises ValueError if a log can't hold the name of the pass or of the product.
     """
@@ -53,7 +55,7 @@ class Spend:
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """What was spent on the same people in several runs: losses add up.
+    """The spending on the same people in several runs: losses add up.
 
     They are those of a unit with as many records as any of the runs lets a unit have.
     Proof: docs/privacy.md#repeated-runs (adaptive sequential composition).
@@ -71,7 +73,7 @@ class Account:
         )
 
     def _cost(self, spend: Spend) -> Fraction:
-        """What a run cost such a unit."""
+        """The cost of a run for such a unit."""
         times = Fraction(max(each.most_records for each in self.spends), spend.most_records)
         return spend.budget * times**spend.definition.unit.power
 
@@ -87,7 +89,7 @@ class Account:
         return sum(as_rho, Fraction(0))
 
     def left(self, limit: Limit) -> Fraction:
-        """What the limit leaves: 0 if it is used up, or if there is no sum to compare it with."""
+        """The rest of the limit: 0 if it is used up, or without a sum to compare it with."""
         total = self.total(limit.definition)
         return Fraction(0) if total is None else max(limit.amount - total, Fraction(0))
 
@@ -107,9 +109,12 @@ class Account:
 
 
 def about_units(spends: Iterable[Spend]) -> list[str]:
-    """How runs are charged if they let units have different numbers of records."""
+    """Words on the charges of runs that let units have different numbers of records."""
     most = {spend.most_records for spend in spends}
-    charged = f"Runs protect units of different sizes. All are charged for up to {max(most, default=1)} records each:"
+    charged = (
+        "Runs protect units of different sizes."
+        f" All are charged for up to {max(most, default=1)} records each:"
+    )
     rule = "k times as many records lose k squared times the rho, or k times the epsilon."
     return [f"{charged} {rule}"] if len(most) > 1 else []
 
@@ -125,14 +130,15 @@ def why_no_room(before: Account, spend: Spend, limit: Limit) -> str | None:
     cost = f"{spend.definition.budget_symbol} {exact(spend.budget)}"
     if total is None:
         return (
-            f"the limit is {limit}, and zCDP implies no pure epsilon: with runs under zcdp (before: {before}; this run:"
-            f" {cost}) it can't be kept. Nothing was drawn. Set a limit with --unit rho, where a pure epsilon"
-            " counts as rho = epsilon squared / 2."
+            f"the limit is {limit}, and zCDP implies no pure epsilon: with runs under zcdp"
+            f" (before: {before}; this run: {cost}) it can't be kept. Nothing was drawn."
+            " Set a limit with --unit rho, where a pure epsilon counts as"
+            " rho = epsilon squared / 2."
         )
     if total <= limit.amount:
         return None
     return (
         f"{before} was spent before; this run's {cost} would make {limit.definition.budget_symbol}"
-        f" {exact(total)}, more than the limit of {limit}. Nothing was drawn. Lower the budgets, or decide on another"
-        " limit."
+        f" {exact(total)}, more than the limit of {limit}. Nothing was drawn."
+        " Lower the budgets, or decide on another limit."
     )

@@ -18,7 +18,10 @@ from safetab.runs.spend_log.statement import COLUMNS, statement
 
 @dataclass(frozen=True, slots=True, repr=False)
 class AccountsOfLog(Result):
-    """What all runs spent on each set of people, its limits and what is left. Confidential like the log."""
+    """The spending of all runs on each set of people, its limits and what is left.
+
+    Confidential like the log.
+    """
 
     accounts: tuple[PeopleAccounts, ...]
     warnings: tuple[Finding, ...]
@@ -32,18 +35,25 @@ class AccountsOfLog(Result):
         )
 
     def to_arrow(self) -> pa.Table:
-        """A row for each pass of each data set: runs, and what is spent, allowed and left, in rho and in epsilon."""
+        """A row for each pass of each data set.
+
+        It has the runs, and what is spent, allowed and left, in rho and in epsilon.
+        """
         return pa.Table.from_pylist(
             [_row(people, name) for people in self.accounts for name in people.passes]
         )
 
     def statement(self) -> pa.Table:
-        """A row for each pass of each run, for a board, as `--table FILE` writes it. Numbers are exact, as texts."""
+        """A row for each pass of each run, for a board, as `--table FILE` writes it.
+
+        Numbers are exact, as texts.
+        """
         columns = pa.schema([(name, pa.string()) for name in COLUMNS])
         return pa.Table.from_pylist(statement(self._log, self._dataset), columns)
 
 
 def _row(people: PeopleAccounts, name: str) -> dict[str, object]:
+    """The account of one pass; a number is None where there is no sum or no limit."""
     account = people.of(name)
     row: dict[str, object] = {
         "data_set": ", ".join(people.names),
@@ -66,7 +76,10 @@ def _row(people: PeopleAccounts, name: str) -> dict[str, object]:
 def change_limit(
     log: Path, dataset: str | None, amount: str | None, unit: str | None
 ) -> tuple[Finding, ...]:
-    """Set the limit of a data set and return warnings. Raises InvalidInput if an option is missing."""
+    """Set the limit of a data set and return warnings.
+
+    Raises InvalidInput if an option is missing.
+    """
     findings = FindingsOf("the command")
     if amount is None:
         findings.error("--unit", "needs --set-limit.")
@@ -81,7 +94,10 @@ def change_limit(
 def accounts_of_log(
     log: Path, dataset: str | None, warnings: tuple[Finding, ...] = ()
 ) -> AccountsOfLog:
-    """The accounts of a data set, or of all. Raises InvalidInput if the log can't be read or lacks the data set."""
+    """The accounts of a data set, or of all.
+
+    Raises InvalidInput if the log can't be read or lacks the data set.
+    """
     content, more = content_of_log(log, dataset)
     one = None if dataset is None else (people_accounts.accounts_of(content, dataset),)
     return AccountsOfLog(
@@ -90,7 +106,10 @@ def accounts_of_log(
 
 
 def content_of_log(log: Path, dataset: str | None) -> tuple[LogContent, tuple[Finding, ...]]:
-    """What the log says, and warnings. Raises InvalidInput if it can't be read or lacks the data set."""
+    """The content of a log, and warnings.
+
+    Raises InvalidInput if the log can't be read or lacks the data set.
+    """
     content = people_accounts.read_log(log)
     findings = FindingsOf(str(log))
     if content.is_torn:

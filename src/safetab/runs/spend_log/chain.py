@@ -1,7 +1,7 @@
 """The hash chain of a spend log: the head after a line is a hash of that line and of all before it.
 
-A log of format 3 states it at the end of each line, so a changed or missing line is seen. A head that was
-written down elsewhere also shows that the last lines are missing: a log only grows.
+A log of format 3 states it at the end of each line, so a changed or missing line is seen. A head
+that was written down elsewhere also shows that the last lines are missing: a log only grows.
 """
 
 from __future__ import annotations
@@ -19,7 +19,10 @@ _HEAD_BYTES, _NAME_LENGTH = 16, 16
 
 
 class Head(NamedTuple):
-    """How many lines a log had, and the hash of them all. The log has the same name wherever it lies."""
+    """The number of lines that a log had, and the hash of them all.
+
+    The log has the same name wherever it lies.
+    """
 
     log: str
     lines: int
@@ -42,7 +45,7 @@ def heads_in_file(file: Path) -> tuple[Head, ...]:
 
 @dataclass(slots=True)
 class Chain:
-    """The head of a log after each of its lines, and the last heads of logs that were merged into it."""
+    """The heads of a log after each of its lines, and the last ones of logs merged into it."""
 
     log: str = ""
     heads: list[str] = field(default_factory=list)
@@ -51,7 +54,10 @@ class Chain:
 
     @classmethod
     def of_header(cls, header: bytes, log: str | None) -> Self:
-        """A chain of the first line. Logs before format 3 have no name of their own, and state no heads."""
+        """A chain of the first line.
+
+        Logs before format 3 have no name of their own, and state no heads.
+        """
         first = _after("", header)
         return cls(log or first[:_NAME_LENGTH], [first], is_stated=log is not None)
 
@@ -80,7 +86,7 @@ class Chain:
         return f'{plain[:-1]}, "chain": "{self.heads[-1]}"}}\n' if self.is_stated else line
 
     def has(self, head: Head) -> bool:
-        """Whether the log begins with the lines of the head, or was merged from a log that had them."""
+        """Whether the log begins with the head's lines, or was merged from one that had them."""
         if head.log == self.log and self.heads[head.lines - 1 : head.lines] == [head.value]:
             return True
         return any(
@@ -92,7 +98,7 @@ class Chain:
         return head.log in {self.log, *(old.log for old in self.merged)}
 
     def why_not(self, heads: Iterable[Head], where: Path) -> str | None:
-        """The last of the heads in a file that the log doesn't have, in words; None if it has all."""
+        """The last of a file's heads that the log doesn't have, in words; None if it has all."""
         head = next(
             (each for each in sorted(heads, key=lambda each: -each.lines) if not self.has(each)),
             None,
@@ -100,7 +106,10 @@ class Chain:
         if head is None:
             return None
         if not self.speaks_of(head):
-            return f"is another log than the one that {where} tells of. Restore that one, or merge the two."
+            return (
+                f"is another log than the one that {where} tells of."
+                " Restore that one, or merge the two."
+            )
         if head.log == self.log and head.lines > len(self.heads):
             short = f"has {len(self.heads)} lines, and had {head.lines} when {where} was written"
             return f"{short}: it is an older copy, or lost its end. {_RESTORE}"

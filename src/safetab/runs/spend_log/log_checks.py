@@ -1,4 +1,4 @@
-"""What is wrong with a spend log, and what is in doubt: findings with line numbers."""
+"""Errors and doubts about a spend log, as findings with line numbers."""
 
 from __future__ import annotations
 
@@ -16,12 +16,11 @@ from safetab.runs.spend_log.people_accounts import all_accounts, bytes_of_log
 def check_log(log: Path, against: Sequence[Path] = ()) -> tuple[Finding, ...]:
     """Every finding about a log: an error is damage, a warning is a doubt.
 
-    `against` are files with heads of the log, such as confidential logs of runs. Raises InvalidInput if the
-    log or one of them can't be read.
+    `against` are files with heads of the log, such as confidential logs of runs. Raises
+    InvalidInput if the log or one of them can't be read.
     """
-    heads = {
-        file: heads_in_file(file) for file in (heads_file(log), *against)
-    }  # first: a run may add lines meanwhile
+    # First: a run may add lines meanwhile.
+    heads = {file: heads_in_file(file) for file in (heads_file(log), *against)}
     content, findings = sound_lines(str(log), bytes_of_log(log))
     if content is not None:
         _check_heads(content, log, heads, findings)
@@ -65,8 +64,14 @@ def warn_of_unended_runs(content: LogContent, findings: FindingsOf) -> None:
     }
     for run, line in reversed(begun.items()):
         if run not in content.ended_runs:
-            began = f'run {run} on "{line.values["dataset"]}" began at {line.values["utc"]} and has not ended.'
-            counts = "It counts in full: it may be at work, or was killed, and nobody can say who saw its output."
+            began = (
+                f'run {run} on "{line.values["dataset"]}" began at {line.values["utc"]}'
+                " and has not ended."
+            )
+            counts = (
+                "It counts in full: it may be at work, or was killed,"
+                " and nobody can say who saw its output."
+            )
             findings.warning(f"line {line.number}", f"{began} {counts}")
 
 
@@ -76,7 +81,10 @@ def _warn_of_clocks(content: LogContent, findings: FindingsOf) -> None:
     for line in content.lines:
         utc = line.values["utc"]
         if utc < before:
-            message = f"its time, {utc}, is before {before}, that of the line above: a clock was set back. Sums hold."
+            message = (
+                f"its time, {utc}, is before {before}, that of the line above:"
+                " a clock was set back. Sums hold."
+            )
             findings.warning(f"line {line.number}", message)
         before = "" if line.state is LineState.MERGED else utc
 
@@ -87,5 +95,8 @@ def warn_of_limits(content: LogContent, findings: FindingsOf) -> None:
         for name, limit in product(people.passes, people.limits):
             account = people.of(name)
             if (account.total(limit.definition) or 0) > limit.amount:
-                message = f"{account} was spent, more than the limit of {limit}. Every further run is refused."
+                message = (
+                    f"{account} was spent, more than the limit of {limit}."
+                    " Every further run is refused."
+                )
                 findings.warning(f"{people}, {name.upper()} pass", message)

@@ -31,12 +31,18 @@ _OTHERS = 0o077
 
 
 def heads_file(log: Path) -> Path:
-    """The file beside a log that has its head after each addition: an older copy of the log lacks the last ones."""
+    """The file beside a log that has its head after each addition.
+
+    An older copy of the log lacks the last heads.
+    """
     return log.with_name(f"{log.name}.heads")
 
 
 def _why_older(log: Path, content: LogContent) -> str | None:
-    """Why a log is not the one that the file of heads beside it tells of; None if it is, or there is no such file."""
+    """The reason why a log is not the one that the file of heads beside it tells of.
+
+    None if it is, or there is no such file.
+    """
     beside = heads_file(log)
     return content.chain.why_not(heads_in_file(beside), beside)
 
@@ -88,8 +94,8 @@ class SpendLogFile:
     def __init__(self, path: Path, *, may_create: bool) -> None:
         """Open the log, or create it if allowed.
 
-        Raises FileNotFoundError if it doesn't exist and may not be created, InvalidInput if it can't
-        be used.
+        Raises FileNotFoundError if it doesn't exist and may not be created, InvalidInput if it
+        can't be used.
         """
         self._path = path
         if may_create and not os.path.lexists(path):
@@ -112,7 +118,7 @@ class SpendLogFile:
 
     @contextmanager
     def locked(self) -> Iterator[LogContent]:
-        """What the log says; no other process reads or appends meanwhile.
+        """The content of the log; no other process reads or appends meanwhile.
 
         Raises InvalidInput if it is damaged, or older than the file of heads beside it.
         """
@@ -140,7 +146,7 @@ class SpendLogFile:
         return os.pread(self._descriptor, os.fstat(self._descriptor).st_size, 0)
 
     def append(self, content: LogContent, lines: Iterable[str]) -> Head:
-        """Append lines inside `locked`, with the content it yielded, and return the head after them.
+        """Append lines inside `locked`, with the content it yielded; return the head after them.
 
         They are on disk on return. Raises RunFailed if the machine refuses.
         """

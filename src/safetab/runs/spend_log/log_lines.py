@@ -27,7 +27,10 @@ from safetab.runs.spend_log.accounts import NAME, Limit, Spend
 from safetab.runs.spend_log.chain import Chain, heads_in
 
 DATASET_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
-DATASET_RULE = "must be 1 to 100 letters, digits, dots, hyphens or underscores, beginning with one of the first two."
+DATASET_RULE = (
+    "must be 1 to 100 letters, digits, dots, hyphens or underscores,"
+    " beginning with one of the first two."
+)
 _MARK = "safetab_spend_log"
 _CHAINED_FORMAT = 3
 _HEADER_KEYS = {_MARK, "keep", "secret"}
@@ -53,7 +56,7 @@ _FORMS = {
 
 
 class LineState(Enum):
-    """What a line after the header says."""
+    """The event that a line after the header states."""
 
     BEGUN = "begun"
     RELEASED = "released"
@@ -94,7 +97,10 @@ class _Malformed(Exception):  # noqa: N818 - the name is the sentence
 
 
 class _LogLine(NamedTuple):
-    """A sound line after the header: its number, its text without newline and chain, what it says."""
+    """A sound line after the header.
+
+    It has its number, its text without newline and chain, and what it says.
+    """
 
     number: int
     text: bytes
@@ -104,7 +110,7 @@ class _LogLine(NamedTuple):
 
 @dataclass(slots=True)
 class LogContent:
-    """What a log says.
+    """The content of a log.
 
     `secret` is that of the next run's fingerprints; a merged log has others for earlier lines.
     `limits` has the last limit of each data set. `is_torn`: the last line was cut short;
@@ -120,9 +126,8 @@ class LogContent:
     ended_runs: set[str] = field(default_factory=set)
     earlier_secrets: list[bytes] = field(default_factory=list)
     lines: list[_LogLine] = field(default_factory=list)
-    cut_short: list[int] = field(
-        default_factory=list
-    )  # the numbers of lines that count for nothing
+    # The numbers of lines that count for nothing.
+    cut_short: list[int] = field(default_factory=list)
     chain: Chain = field(default_factory=Chain)
 
     @property
@@ -169,7 +174,7 @@ def line_of(state: LineState, **values: str) -> str:
 
 
 def read_lines(file: str, written: bytes) -> Checked[LogContent]:
-    """What a log's bytes say, or a finding for each line that is not as a run writes it.
+    """The content of a log, or a finding for each line that is not as a run writes it.
 
     An unreadable last line without its newline was cut short by a crash. It does not count: noise
     waits until the line is on disk, so none was drawn.
@@ -179,7 +184,10 @@ def read_lines(file: str, written: bytes) -> Checked[LogContent]:
 
 
 def sound_lines(file: str, written: bytes) -> tuple[LogContent | None, FindingsOf]:
-    """What the sound lines say, or None without a log's first line; and a finding for each damaged line."""
+    """The content of the sound lines, and a finding for each damaged line.
+
+    The content is None without a log's first line.
+    """
     findings = FindingsOf(file)
     first, *lines = written.split(b"\n")
     try:
@@ -222,12 +230,12 @@ _NO_LOG = (
     "is not a spend log, or its first line is damaged. Choose another file, or restore this one."
 )
 _EMPTIED = (
-    "is empty, and no run leaves a spend log so: it was emptied, or a copy failed. Restore it. Only if no run was ever"
-    " charged to it, remove it: the next run makes a new one."
+    "is empty, and no run leaves a spend log so: it was emptied, or a copy failed. Restore it."
+    " Only if no run was ever charged to it, remove it: the next run makes a new one."
 )
 _CHANGED = (
-    "the hash at its end is not that of this line and those before: the line was changed, or lines before it are"
-    " missing. Restore the log: what was spent is not known."
+    "the hash at its end is not that of this line and those before: the line was changed, or lines"
+    " before it are missing. Restore the log: what was spent is not known."
 )
 
 
@@ -300,7 +308,8 @@ def _values_of(line: bytes) -> dict[str, str]:
         raise _Malformed(f"the state must be one of {', '.join(each.value for each in LineState)}.")
     if not _KEYS[state] <= values.keys() <= _KEYS[state] | _OPTIONAL_KEYS.get(state, set()):
         raise _Malformed(
-            f"a line that says {state.value} must have {', '.join(sorted(_KEYS[state]))}, and no more."
+            f"a line that says {state.value} must have {', '.join(sorted(_KEYS[state]))},"
+            " and no more."
         )
     for key in sorted(values.keys() - {"state"}):
         if not _FORMS[key].fullmatch(texts.get(key, "")):
@@ -328,7 +337,10 @@ def _secret_of(header: Mapping[str, object]) -> bytes:
 
 
 def _name_of(header: Mapping[str, object], form: int) -> str | None:
-    """The name of a log with a chain, None before there were chains. Raises _Malformed without one."""
+    """The name of a log with a chain, or None before there were chains.
+
+    Raises _Malformed without one.
+    """
     name = header.get(_LOG)
     if form < _CHAINED_FORMAT:
         return None

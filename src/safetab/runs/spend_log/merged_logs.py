@@ -1,6 +1,6 @@
-"""One log from several that were kept apart, such as on two machines: every run of any of them, once.
+"""One log from several that were kept apart: every run of any of them, once.
 
-Proof: docs/privacy.md#merged-logs.
+They may have been kept on two machines, for example. Proof: docs/privacy.md#merged-logs.
 """
 
 from __future__ import annotations
@@ -33,8 +33,9 @@ _LEAST_LOGS = 2
 def merge_logs(logs: Sequence[Path], new: Path) -> tuple[Finding, ...]:
     """Write a new log with every run of these logs, whole or not at all, and return warnings.
 
-    The logs stay as they are. Raises InvalidInput, with nothing written, if the file can't be made, if lines of a log
-    are lost, or if two logs say different things about a run or have limits that can't be compared.
+    The logs stay as they are. Raises InvalidInput, with nothing written, if the file can't be made,
+    if lines of a log are lost, or if two logs say different things about a run or have limits that
+    can't be compared.
     """
     if len(logs) < _LEAST_LOGS:
         raise InvalidInput.about("the command", "give another log to merge.", "--merge")
@@ -64,7 +65,10 @@ def merge_logs(logs: Sequence[Path], new: Path) -> tuple[Finding, ...]:
 
 
 def _whole_together(logs: Sequence[Path]) -> list[LogContent]:
-    """What each log says. Raises InvalidInput if a head beside one of them holds of none: its lines are lost."""
+    """The content of each log.
+
+    Raises InvalidInput if a head beside one of them holds of none: its lines are lost.
+    """
     heads = [heads_in_file(heads_file(log)) for log in logs]  # first, as a log may grow meanwhile
     contents = [read_lines(str(log), bytes_of_log(log)).require() for log in logs]
     for log, beside, content in zip(logs, heads, contents, strict=True):
@@ -127,11 +131,17 @@ def _limits_of_both(content: LogContent, other: LogContent, findings: FindingsOf
 
 
 def _warn_of_names(content: LogContent, other: LogContent, findings: FindingsOf) -> None:
-    """Warn of names whose records can't be compared, because the fingerprints have different secrets."""
+    """Warn of names whose records can't be compared.
+
+    Their fingerprints have different secrets.
+    """
     mine, others = set(datasets_of(content)), set(datasets_of(other))
     if mine - others and others - mine and content.secrets != other.secrets:
         names = f"{shortened(sorted(others - mine))} and {shortened(sorted(mine - others))}"
-        message = "fingerprints of different logs can't be compared, so these may be names for the same people."
+        message = (
+            "fingerprints of different logs can't be compared,"
+            " so these may be names for the same people."
+        )
         findings.warning(
             names,
             f"{message} The next run on such records is refused until you give --same-people-as.",

@@ -31,14 +31,14 @@ from safetab.runs.spend_log.log_lines import (
 AMOUNT_RULE = "must be a decimal number such as 4.85."
 _NO_UNIT = "needed, rho or epsilon: the data set has no run and no limit yet."
 _NO_EPSILON = (
-    "has runs under zcdp, and zCDP implies no pure epsilon: a limit in epsilon can't be kept. Give --unit rho; a pure"
-    " epsilon counts as rho = epsilon squared / 2."
+    "has runs under zcdp, and zCDP implies no pure epsilon: a limit in epsilon can't be kept."
+    " Give --unit rho; a pure epsilon counts as rho = epsilon squared / 2."
 )
 
 
 @dataclass(frozen=True, slots=True)
 class PeopleAccounts:
-    """What was spent on one set of people under all their names, and their limits.
+    """The spending on one set of people under all their names, and their limits.
 
     `limits` has the smallest limit in each unit. Every pass has its own account, and every limit
     holds for each of them.
@@ -50,14 +50,19 @@ class PeopleAccounts:
 
     @property
     def passes(self) -> tuple[str, ...]:
-        """The passes of its runs in order; all of the default census if it has a run of one, or none at all."""
+        """The passes of its runs, in order.
+
+        All of the default census are among them if it has a run of one, or no run at all.
+        """
         usual = (each.name for each in DEFAULT_CENSUS.passes)
         charged = [spend.tabulation_pass for spend in self.spends]
         is_usual = not charged or any(name in DISJOINT_PASSES for name in charged)
         return tuple(dict.fromkeys((*(usual if is_usual else ()), *charged)))
 
     def of(self, pass_name: str) -> Account:
-        """What a person in the pass may have lost: in each run, the largest loss of any pass that may fit.
+        """The most that a person in the pass may have lost.
+
+        In each run, this is the largest loss of any pass that may fit.
 
         Two runs may divide the same people into passes with different names, or with the same names
         and different people.
@@ -121,9 +126,10 @@ def accounts_of(
 
 
 def names_by_records(content: LogContent) -> dict[str, set[str]]:
-    """Every name under which the very same records were run, by fingerprint, whatever the pass is called.
+    """Every name under which the very same records were run, by fingerprint.
 
-    Passes without records are left out: two data sets without a pass share nobody.
+    The pass may have any name. Passes without records are left out: two data sets without a pass
+    share nobody.
     """
     nobody = set(map(of_nobody, content.secrets))
     names: dict[str, set[str]] = {}
@@ -139,13 +145,16 @@ def command_for_limit(log: Path, dataset: str) -> str:
 
 
 def read_log(log: Path) -> LogContent:
-    """What the log says. Raises InvalidInput if it does not exist or can't be used."""
+    """The content of the log. Raises InvalidInput if it does not exist or can't be used."""
     with _opened(log) as file, file.locked() as content:
         return content
 
 
 def bytes_of_log(log: Path) -> bytes:
-    """The log as it is, damaged or not. Raises InvalidInput if it does not exist or can't be used."""
+    """The log as it is, damaged or not.
+
+    Raises InvalidInput if it does not exist or can't be used.
+    """
     with _opened(log) as file:
         return file.written()
 

@@ -1,4 +1,4 @@
-"""What a run does with the spend log: look for room, charge its loss, and record its end."""
+"""A run's use of the spend log: look for room, charge its loss, and record its end."""
 
 from __future__ import annotations
 
@@ -52,7 +52,8 @@ class SpendRequest:
 class RunSpending:
     """The entries of one run in the spend log: what it spends on each of its passes.
 
-    The run's confidential log gets the head of the spend log; those of earlier runs beside it have theirs.
+    The run's confidential log gets the head of the spend log; those of earlier runs beside it have
+    theirs.
     """
 
     def __init__(
@@ -81,9 +82,9 @@ class RunSpending:
         ] = {}  # of each pass: a merged log has several secrets
 
     def look(self) -> None:
-        """Say what was spent before. Raises InvalidInput if that leaves no room, or the log is an older copy.
+        """Say what was spent before. Reads no record.
 
-        Reads no record.
+        Raises InvalidInput if that leaves no room, or the log is an older copy.
         """
         try:
             file = SpendLogFile(self._request.log, may_create=False)
@@ -96,7 +97,8 @@ class RunSpending:
         people = self._people(content)
         for spend in self._spends:
             self._tell(
-                f"Spent before on {people}{self._of_pass(spend)}: {people.of(spend.tabulation_pass)}."
+                f"Spent before on {people}{self._of_pass(spend)}:"
+                f" {people.of(spend.tabulation_pass)}."
             )
         for limit in people.limits:
             self._tell(f"Limit of {people}{', each pass' if self._has_passes else ''}: {limit}.")
@@ -105,7 +107,8 @@ class RunSpending:
     def _require_newest(self, content: LogContent) -> None:
         """Raise InvalidInput if a run beside this one knew more lines of the log.
 
-        Warns if no file has its heads, and if runs beside this one were charged to another log at its path.
+        Warns if no file has its heads, and if runs beside this one were charged to another log at
+        its path.
         """
         log, beside = self._request.log, heads_file(self._request.log)
         if content.chain.is_stated and len(content.chain.heads) > 1 and not beside.exists():
@@ -181,7 +184,10 @@ class RunSpending:
         except InvalidInput:
             is_there = False
         if not is_there:
-            restore = f"Restore the file that has run {self._run}, or merge it into the one that is there."
+            restore = (
+                f"Restore the file that has run {self._run},"
+                " or merge it into the one that is there."
+            )
             raise RunFailed(f"{self._request.log}: {_NOT_THE_CHARGED} {NOTHING_RELEASED} {restore}")
 
     def _reserved(
@@ -191,7 +197,10 @@ class RunSpending:
         charged: Callable[[str], None],
         before: Callable[[], None],
     ) -> tuple[Finding, ...]:
-        """Check that there is room and charge, under one lock: the second of two runs sees the first."""
+        """Check that there is room and charge, under one lock.
+
+        The second of two runs sees the first.
+        """
         with file.locked() as content:
             if not file.is_in_place():
                 message = (
@@ -204,7 +213,8 @@ class RunSpending:
             with interrupts_held():  # one that comes now is answered when it is known what counts
                 stop_signals.require_none()
                 charged(
-                    f"`safetab spend {self._request.log}` shows whether run {self._run} counts as spent."
+                    f"`safetab spend {self._request.log}` shows"
+                    f" whether run {self._run} counts as spent."
                 )
                 self._charged = file, file.append(content, self._lines(content, utc))
                 losses = {spend.tabulation_pass: spend.budget for spend in self._spends}
@@ -225,8 +235,8 @@ class RunSpending:
     def _lines(self, content: LogContent, utc: str) -> list[str]:
         """The lines that charge this run.
 
-        Limits come first: if the write is cut short, later runs are bound by too much rather than by
-        too little.
+        Limits come first: if the write is cut short, later runs are bound by too much rather than
+        by too little.
         """
         dataset = self._request.dataset
         known = accounts_of(content, dataset)
@@ -246,12 +256,15 @@ class RunSpending:
         self._write_down(head)
 
     def _write_down(self, head: Head) -> None:
-        """Write the cost of the run and the head of the spend log into the confidential log, if possible."""
+        """Write the run's cost and the spend log's head into the confidential log, if possible."""
         if self._confidential_log is not None:
             cost = _in_words(
                 {spend.tabulation_pass: spend.budget for spend in self._spends}, self._definition
             )
-            words = f'run {self._run} is charged with {cost} on "{self._request.dataset}" in {self._request.log}'
+            words = (
+                f"run {self._run} is charged with {cost}"
+                f' on "{self._request.dataset}" in {self._request.log}'
+            )
             with suppress(OSError):
                 self._confidential_log.write(f"{words}. {head}")
 
@@ -278,8 +291,10 @@ class RunSpending:
             if in_force and (asked.definition, asked.amount) not in in_force:
                 findings.error(
                     "--spend-limit",
-                    f"asks for {asked}, but the limit of {people} is {' and '.join(map(str, people.limits))}. A run"
-                    f" does not change it. Leave --spend-limit out, or change the limit first: {command}",
+                    f"asks for {asked},"
+                    f" but the limit of {people} is {' and '.join(map(str, people.limits))}."
+                    " A run does not change it. Leave --spend-limit out,"
+                    f" or change the limit first: {command}",
                 )
         self._check_names(content, people, findings)
         for spend, limit in product(self._spends, people.limits or self._asked_limits()):
@@ -302,9 +317,11 @@ class RunSpending:
                 spent = accounts_of(content, name).of(spend.tabulation_pass)
                 findings.error(
                     self._of_pass(spend).removeprefix(", "),
-                    f'the same records were run under the name "{name}" ({spent}). Nothing was drawn. Give'
-                    f' --dataset {name}; or, if "{spend.dataset}" is another name for these people, add'
-                    f" --same-people-as {name}: their accounts are added up from then on, and the limits of both hold.",
+                    f'the same records were run under the name "{name}" ({spent}).'
+                    f" Nothing was drawn. Give --dataset {name};"
+                    f' or, if "{spend.dataset}" is another name for these people,'
+                    f" add --same-people-as {name}:"
+                    " their accounts are added up from then on, and the limits of both hold.",
                 )
 
     def _of_pass(self, spend: Spend) -> str:
@@ -323,8 +340,9 @@ class RunSpending:
         others_known = sorted(set(people_accounts.datasets_of(content)) - set(people.names))
         if self._is_specified and others_known and not people.spends:
             message = (
-                f"is new, and the log has {shortened(others_known)} too. Two specifications of the same records have"
-                " different fingerprints, so the program can't tell whether these are the same people. If they are, add"
+                f"is new, and the log has {shortened(others_known)} too."
+                " Two specifications of the same records have different fingerprints, so the"
+                " program can't tell whether these are the same people. If they are, add"
                 " --same-people-as NAME: otherwise what they lost is in two accounts."
             )
             findings.warning(f"--dataset {self._request.dataset}", message)
@@ -338,15 +356,18 @@ class RunSpending:
             known = self._fingerprints[spend.tabulation_pass]
             others = sum(earlier.fingerprint not in known for earlier in before)
             if others:
-                different = f"{others:,} of {len(before):,} earlier runs on {people} were on different records."
+                different = (
+                    f"{others:,} of {len(before):,} earlier runs on {people}"
+                    " were on different records."
+                )
                 message = f"{different} If these are other people, give them another name."
                 findings.warning(self._of_pass(spend).removeprefix(", "), message)
         return findings.findings
 
 
 _ANOTHER_LOG = (
-    "names runs that were charged to an earlier log with this name, and don't count in this one. Restore it, or merge"
-    " the two."
+    "names runs that were charged to an earlier log with this name, and don't count in this one."
+    " Restore it, or merge the two."
 )
 _NOT_THE_CHARGED = (
     "is not the file that was charged: it was moved, removed, replaced or changed during the run."
@@ -362,7 +383,7 @@ def cost_without_accounts(plan: RunPlan, *, is_synthetic: bool) -> str:
 
 
 def _losses(plan: RunPlan) -> dict[str, Fraction]:
-    """What the run costs a person in each pass, by the pass's name.
+    """The cost of the run for a person in each pass, by the pass's name.
 
     Raises ValueError if another census than the default one uses the names of its passes: accounts
     take those to share nobody.

@@ -35,8 +35,9 @@ _NOT_ENDED = "not ended"
 def statement(content: LogContent, dataset: str | None = None) -> list[_Row]:
     """The rows in order of time, of one data set with its other names, or of all.
 
-    A merged log has its lines in the order of the merge, which says nothing about the runs. Sums and limits are
-    those that were in force when a run had begun, for everybody who is now known to be the same people.
+    A merged log has its lines in the order of the merge, which says nothing about the runs. Sums
+    and limits are those that were in force when a run had begun, for everybody who is now known to
+    be the same people.
     """
     names = None if dataset is None else accounts_of(content, dataset).names
     return [row for row in _rows(content) if names is None or row["dataset"] in names]
@@ -83,7 +84,10 @@ def _row(spend: Spend, people: PeopleAccounts, end: str) -> _Row:
 
 
 def write_statement(rows: list[_Row], file: Path) -> None:
-    """Write the rows as a new CSV or JSON file, as the name ends, for its owner alone. Raises InvalidInput."""
+    """Write the rows as a new CSV or JSON file, as the name ends, for its owner alone.
+
+    Raises InvalidInput.
+    """
     if file.suffix == ".json":
         text = json.dumps({"rows": rows}, indent=2) + "\n"
     else:

@@ -42,7 +42,10 @@ def words_for_many_areas(census: Census) -> list[str]:
 
 
 def names_of_parts(universe: Universe) -> Mapping[str, Sequence[str]]:
-    """The names of the census's parts, such as states, by id: those of its spelling, else those of the areas."""
+    """The names of the census's parts, such as states, by id.
+
+    They are those of its spelling, else those of the areas.
+    """
     census = universe.census
     if census.spelling.part_names:
         return census.spelling.part_names
@@ -71,7 +74,10 @@ class Entity(NamedTuple):
 
 
 class Lookup:
-    """Finds entities and groups by name. Unknown and ambiguous names are refused, with candidates."""
+    """Finds entities and groups by name.
+
+    Unknown and ambiguous names are refused, with candidates.
+    """
 
     def __init__(self, universe: Universe, where: str) -> None:
         self._universe = universe
@@ -154,10 +160,11 @@ class Lookup:
         of: GroupLevel | None = None,
         is_published: Callable[[CharacteristicIteration], bool] = lambda _: True,
     ) -> CharacteristicIteration:
-        """The group `of` a level of groups with this code or name, preferring those tabulated `at` a level.
+        """The group with this code or name, `of` a level of groups.
 
-        If levels of groups share the name, it is that of the finest level that is published, or just
-        the finest. Raises InvalidInput unless there is exactly one.
+        Groups that are tabulated `at` a level are preferred. If levels of groups share the name, it
+        is that of the finest level that is published, or just the finest. Raises InvalidInput
+        unless there is exactly one.
         """
         if isinstance(wanted, CharacteristicIteration):
             return wanted
@@ -193,7 +200,10 @@ class Lookup:
         )
 
     def group_level(self, word: str) -> GroupLevel:
-        """The level of groups with this name. Raises InvalidInput if the census has no such level."""
+        """The level of groups with this name.
+
+        Raises InvalidInput if the census has no such level.
+        """
         levels = {plain(level.name): level for level in self._census.tabulated_group_levels}
         if plain(word) not in levels:
             known = ", ".join(level.name for level in levels.values())
@@ -201,9 +211,10 @@ class Lookup:
         return levels[plain(word)]
 
     def groups(self, wanted: str) -> list[CharacteristicIteration]:
-        """All groups that a name means, such as alone and in combination. Raises InvalidInput if none.
+        """All groups that a name means, such as alone and in combination.
 
-        Groups are found by code, else by the best match; one that is never tabulated only if nothing else matches.
+        Groups are found by code, else by the best match; one that is never tabulated only if
+        nothing else matches. Raises InvalidInput if none is found.
         """
         iterations = self._universe.lists.iterations
         by_code = self.groups_by_code(wanted)
@@ -240,7 +251,10 @@ class Lookup:
         return InvalidInput([Finding(Severity.ERROR, self._where, where, message)])
 
     def _by_id(self, wanted: str, levels: Iterable[AreaLevel]) -> list[Entity]:
-        """Entities with this id. Listed choices end with the noun and the id, which may have spaces too."""
+        """Entities with this id.
+
+        Listed choices end with the noun and the id, which may have spaces too.
+        """
         at_end = _ID_AT_END.search(wanted)
         inside, last = at_end.groups() if at_end else ("", "")
         found: dict[AreaLevel, Entity] = {}
@@ -270,7 +284,10 @@ class Lookup:
         return []
 
     def _around(self, entity: Entity) -> set[str]:
-        """What may be written after an entity's name: its parts, and what the names of the last kind have there."""
+        """Texts that may be written after an entity's name.
+
+        They are its parts, and what the names of the last kind have there.
+        """
         level, parts = entity.geography, names.parts_of(entity.name)
         ending = parts[-1] if len(parts) > 1 else ""
         own_part = self._universe.id_around(level, entity.region_id, self._census.part)
@@ -334,7 +351,10 @@ class Lookup:
         return names.group_suggestions(plain(wanted), named)
 
     def _suggested_areas(self, wanted: str, levels: Sequence[AreaLevel]) -> list[str]:
-        """Suggestions in the part of the census written after the name, else for the first part of the name."""
+        """Suggestions in the part of the census that is written after the name.
+
+        If there are none, those for the name anywhere, else for the first part of the name.
+        """
         texts = self._with_part_corrected(names.parts_of(wanted))
         head = " ".join(self._names.without_part(texts))
         parts = self._names.parts_in(texts[-1]) if len(texts) > 1 else frozenset()
@@ -360,7 +380,10 @@ class Lookup:
         )
 
     def _readings(self, wanted: str) -> Iterator[tuple[str, list[str]]]:
-        """A name and the areas that contain it: split at each comma, then before a part of the census at the end."""
+        """A name and the areas that contain it, for each way to read a text.
+
+        The text is split at each comma, then before a part of the census at the end.
+        """
         parts = names.parts_of(wanted)
         for count in range(len(parts), 0, -1):
             yield " ".join(parts[:count]), parts[count:]
@@ -371,7 +394,10 @@ class Lookup:
                 yield " ".join(words[:-count]), [part]
 
     def _with_part_corrected(self, texts: Sequence[str]) -> list[str]:
-        """The texts with the last one replaced by the part of the census that it resembles, if it is not one."""
+        """The texts, with the last one replaced by the part of the census that it resembles.
+
+        A last text that is such a part stays.
+        """
         if len(texts) < 2 or self._names.parts_in(texts[-1]):
             return list(texts)
         near = names.nearest(texts[-1], {form: [form] for form in self._names.part_of_form})

@@ -1,4 +1,4 @@
-"""How names of areas and groups are spelled, and which spellings are the same name.
+"""Names of areas and groups: their spellings, and which spellings are the same name.
 
 Case, accents, punctuation and spaces don't matter. Two names are the same if all their words are.
 Part of a name is not the name. docs/names.md states the rules.
@@ -124,7 +124,10 @@ class AreaNames:
 
 
 def forms_of_group(name: str, kind: GroupKind) -> Forms:
-    """The names of a group: with its kind, and without; what follows a colon, as in "Black: Somali", is short, too."""
+    """The names of a group, with its kind and without.
+
+    What follows a colon, as in "Black: Somali", is a short name, too.
+    """
     wholes, shorts = [], []
     for text in (name, _ASIDE.sub(" ", name)):
         whole = plain(text)
@@ -136,7 +139,10 @@ def forms_of_group(name: str, kind: GroupKind) -> Forms:
 
 
 def _without_end(text: str, ends: tuple[str, ...]) -> str | None:
-    """The text without the first ending that fits, or None. Endings include the space before them."""
+    """The text without the first ending that fits, or None.
+
+    Endings include the space before them.
+    """
     return (
         next(text.removesuffix(end) for end in ends if text.endswith(end))
         if text.endswith(ends)
@@ -179,7 +185,7 @@ class NameIndex:
         return list(map(_roughly_plain, self._names))
 
     def ranked(self, form: str) -> list[tuple[int, int]]:
-        """(rank, position) of everything with this form: rank 0 for whole forms, 1 for short ones."""
+        """(rank, position) of everything with this form: rank 0 if it is whole, 1 if short."""
         self._times_asked += 1
         own_words = [word for word in form.split() if word not in self._other_words]
         if len(self._names) <= _FEW_NAMES or self._times_asked > _SELDOM or not own_words:
@@ -254,8 +260,9 @@ _SEVERAL = 3
 def group_suggestions(wanted: str, groups: Sequence[tuple[str, GroupKind]]) -> list[str]:
     """Names of groups that are in the text, then those that have the text in them.
 
-    A word that no name has may have one typing error. Around a name, only words may be left over that
-    several groups share, such as American in "Mexican American". So no suggestion is a different people.
+    A word that no name has may have one typing error. Around a name, only words may be left over
+    that several groups share, such as American in "Mexican American". So no suggestion is a
+    different people.
     """
     of_kinds = {word for _, kind in groups for end in kind.ends for word in end.split()}
     shared = _shared_words(groups)
@@ -294,12 +301,15 @@ def _shared_words(groups: Sequence[tuple[str, GroupKind]]) -> set[str]:
 
 
 def _heads_of_group(name: str, kind: GroupKind) -> list[str]:
-    """The whole name, then its short forms, then what is before a comma: Chinese, except Taiwanese."""
+    """The whole name, then its short forms, then its part before a comma.
+
+    In "Chinese, except Taiwanese" this part is Chinese.
+    """
     return [plain(name), *forms_of_group(name, kind)[1], plain(name.partition(",")[0])]
 
 
 def _is_in_text(words: Sequence[str], text: Sequence[Set[str]], shared: Set[str]) -> bool:
-    """Whether words follow each other in a text, of which the other words are shared by several groups."""
+    """Whether words follow each other in a text whose other words several groups share."""
     for at in range(len(text) - len(words) + 1 if words else 0):
         others = [*text[:at], *text[at + len(words) :]]
         if all(map(contains, text[at:], words)) and all(one & shared for one in others):
@@ -316,7 +326,10 @@ def _has_text(words: Sequence[str], text: Sequence[Set[str]]) -> bool:
 
 
 def _is_typing_error(typed: str, word: str) -> bool:
-    """Whether a letter is missing, added or wrong, or two neighbours are swapped. The first letter must be right."""
+    """Whether a letter is missing, added or wrong, or two neighbours are swapped.
+
+    The first letter must be right.
+    """
     if len(typed) < _LEAST_LETTERS or typed[0] != word[:1] or abs(len(typed) - len(word)) > 1:
         return False
     differs = (at for at, (one, other) in enumerate(zip(typed, word, strict=False)) if one != other)

@@ -36,13 +36,17 @@ from safetab.release.outputs.manifest import LOG_FILE, MANIFEST_FILE, MEASURED_B
 _Document = Mapping[str, Any]
 
 _PAGE_BEGINS = (
-    '<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy"'
-    ' content="default-src &#x27;none&#x27;; style-src &#x27;unsafe-inline&#x27;; img-src data:">'
+    '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+    '<meta http-equiv="Content-Security-Policy" content="default-src &#x27;none&#x27;;'
+    ' style-src &#x27;unsafe-inline&#x27;; img-src data:">'
 )
 
 
 def check_claims(name: str, folder: ReleaseFolder, document: _Document, breaches: Breaches) -> None:
-    """Check that a document has its entries, and that those that follow from other files do. Older ones have fewer."""
+    """Check that a document has its entries, and that these agree with the other files.
+
+    Older documents have fewer entries.
+    """
     universe, status = folder.universe, folder.facts.status
     of_pass = {
         each.name: loss_of_a_pass(one.design.budget for one in universe.levels_of(each))
@@ -85,7 +89,10 @@ def check_claims(name: str, folder: ReleaseFolder, document: _Document, breaches
 
 _OF_MANIFEST = ("program", "version", "date", "for_release", "configuration", "public_files")
 _ABSENT_IN_FORMAT_0 = {FORMAT, "status", "status_sentence", "product", "test_key"}
-"""A re-release keeps privacy.json and what the manifest says of the run, so they may lack these in format 1 too."""
+"""A re-release keeps privacy.json and what the manifest says of the run.
+
+So they may lack these in format 1 too.
+"""
 _WORDS = {"name", "software", "composition", "post_processing", "not_covered", "protected"}
 """Entries of privacy.json and of the manifest whose words change with versions."""
 _IN_WORDS = {
@@ -102,7 +109,7 @@ _IN_WORDS = {
 
 
 def _charged(universe: Universe) -> list[dict[str, object]]:
-    """What the manifest must say was charged for each stage of each level that has an area."""
+    """The charges that the manifest must state: of each stage of each level that has an area."""
     measured_levels = [
         level for level in universe.levels if len(universe.entities[level.geography])
     ]
@@ -128,7 +135,10 @@ def _says(written: Any, expected: Any) -> bool:
 def check_repeated_claims(
     folder: ReleaseFolder, package: _Document, named: Mapping[str, _Document], breaches: Breaches
 ) -> None:
-    """Check the formats, versions and days of JSON documents, by their names, and what the data package is about."""
+    """Check the formats, versions and days of JSON documents, and the data package's subject.
+
+    `named` has the documents by their names.
+    """
     of_package = f"{RELEASE_FOLDER}/{DATAPACKAGE_FILE}"
     facts = folder.facts
     expected = package_about(folder.universe.census, facts)
@@ -144,9 +154,8 @@ def check_repeated_claims(
         breaches.add(of_package, "has no format, and a census of its own")
     for name, document in named.items():
         stated = document.get(FORMAT, folder.format)
-        is_of_run = name.endswith(PRIVACY_FILE) and stated in range(
-            1, folder.format
-        )  # which a re-release keeps
+        # A re-release keeps the file of the run.
+        is_of_run = name.endswith(PRIVACY_FILE) and stated in range(1, folder.format)
         if stated != folder.format and not is_of_run:
             breaches.add(name, f"{FORMAT} is not that of {DATAPACKAGE_FILE}")
     _check_days(
@@ -192,7 +201,10 @@ def listed_files(package: _Document) -> set[str]:
 
 
 def check_text(name: str, path: Path, folder: ReleaseFolder, breaches: Breaches) -> None:
-    """Check that a text says the version, the day and whose numbers these are, and that a page can run no script."""
+    """Check that a text says the version, the day and whose numbers these are.
+
+    A page must be unable to run scripts.
+    """
     facts = folder.facts
     text = path.read_text(encoding="utf-8", errors="replace")
     if name.endswith(REPORT_FILE):
@@ -207,7 +219,8 @@ def check_text(name: str, path: Path, folder: ReleaseFolder, breaches: Breaches)
     claims = about_lines(facts.publication)
     if facts.origin is None and name.endswith(README_FILE):
         claims.append(
-            f"{facts.publication.title} made on {facts.date.isoformat()} with safetab {facts.version}"
+            f"{facts.publication.title} made on {facts.date.isoformat()}"
+            f" with safetab {facts.version}"
         )
     elif facts.origin is None:
         claims.append(facts.publication.title)

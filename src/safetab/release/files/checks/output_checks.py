@@ -124,7 +124,10 @@ class NumberChecks:
                 )
 
     def _check_values(self, rows: NumberBatch) -> None:
-        """Numbers and their status agree: what is withheld is null, margins are there where they can be."""
+        """Check that numbers and their status agree.
+
+        What is withheld is null, and margins are there where they can be.
+        """
         is_withheld = rows.status == STATUSES.index(number_files.WITHHELD)
         is_null = ~rows.has("count")
         has_donor = rows.has("donor_region_id")
@@ -164,12 +167,14 @@ class NumberChecks:
             self._add(rule, is_wrong)
 
     def _check_groups(self, rows: NumberBatch, first: NDArray[np.intp]) -> None:
-        """Each group is in the universe, in its order and whole, with the total that the table files have."""
+        """Check that each group is in the universe, in its order and whole.
+
+        It has the total that the table files have.
+        """
         is_own = ~rows.has("donor_region_id")[first]
         entity, iteration = rows.entity[first], rows.iteration[first]
-        can_be = (
-            self.level.is_tabulated[iteration] | ~is_own
-        )  # groups that aren't tabulated may be copied
+        # Groups that aren't tabulated may be copied.
+        can_be = self.level.is_tabulated[iteration] | ~is_own
         is_right = (entity != UNKNOWN) & (iteration != UNKNOWN) & can_be
         indices = np.where(is_right, self.level.index.index_of(entity, iteration), -1)
         self._add("a group is not in the universe", first[~is_right])
@@ -213,9 +218,8 @@ class NumberChecks:
             alike = np.flatnonzero(shape_of_group == number)
             is_whole = lengths[alike] == len(shape.lines)
             self._add("a table is not whole", first[alike[~is_whole]])
-            own = first[alike[is_whole]][:, None] + np.arange(
-                len(shape.lines)
-            )  # a row a group, a column a line
+            # A row for each group, and a column for each line.
+            own = first[alike[is_whole]][:, None] + np.arange(len(shape.lines))
             if not own.size:
                 continue
             is_wrong = rows.line_positions(number, own) != np.arange(len(shape.lines))
@@ -231,7 +235,10 @@ class NumberChecks:
 def _sums_that_differ(
     lines: tuple[Line, ...], values: Integers, is_shown: Truths
 ) -> Iterator[tuple[int, Truths]]:
-    """For each line that is a sum, the groups (rows) that show it and all its cells, which add up to something else."""
+    """For each line that is a sum, the groups whose cells add up to something else.
+
+    Groups are rows. Only those count that show the line and all its cells.
+    """
     line_of_cell = {
         line.first_cell: position for position, line in enumerate(lines) if line.cells == 1
     }
@@ -294,7 +301,9 @@ _LARGE = 1 << 24  # bytes
 
 
 class OutputChecks:
-    """The checks of an output, each run as soon as its files are complete, beside the writing of others.
+    """The checks of an output, each run as soon as its files are complete.
+
+    They run beside the writing of other files.
 
     Files have their schemas. Ids and codes are in the universe and in the states of their pass.
     Every group appears once, with the table that its stage-1 total chose, above the suppression
@@ -308,9 +317,8 @@ class OutputChecks:
         self._universe = universe
         self._options = options
         self._passes = [_PassChecks(output, universe, options, each) for each in universe.passes]
-        self._identities: dict[
-            Path, FileIdentity | None
-        ] = {}  # of the files that were there when a check began
+        # Of the files that were there when a check began.
+        self._identities: dict[Path, FileIdentity | None] = {}
 
     def of_tables_beside(self) -> AbstractContextManager[None]:
         """Check table files and measurements while the release is written inside the block."""
@@ -322,7 +330,10 @@ class OutputChecks:
 
     @contextmanager
     def _beside(self, steps: Iterable[Iterator[None]]) -> Iterator[None]:
-        """Do the steps beside the block. Small files take one thread: taking turns costs more than waiting."""
+        """Do the steps beside the block.
+
+        Small files take one thread: taking turns costs more than waiting.
+        """
         for path in self._output.rglob("*"):
             if path.is_file():
                 self._identities.setdefault(path, identity_of(path))
@@ -334,11 +345,17 @@ class OutputChecks:
             yield
 
     def of_remaining_files(self) -> None:
-        """Run the remaining checks. Raises RunFailed with the file, rule and rows of everything found."""
+        """Run the remaining checks.
+
+        Raises RunFailed with the file, rule and rows of everything found.
+        """
         breaches = Breaches()
         for level in self._universe.entities:
             if not self._universe.lies_in_parts(level).all():
-                rule = f"{level.label}: an entity is outside the {self._universe.census.part.nouns} of its pass"
+                rule = (
+                    f"{level.label}: an entity is outside the"
+                    f" {self._universe.census.part.nouns} of its pass"
+                )
                 breaches.add(f"{RELEASE_FOLDER}/universe", rule)
         _check_universe_files(self._output, self._universe, breaches)
         manifest = json.loads((self._output / MANIFEST_FILE).read_text(encoding="utf-8"))
@@ -367,9 +384,8 @@ class _PassChecks:
     tabulation_pass: Pass
     of_tables: Breaches = field(default_factory=Breaches)
     of_numbers: Breaches = field(default_factory=Breaches)
-    published: deque[tuple[ReleaseLevel, PublishedTotals]] = field(
-        default_factory=deque
-    )  # tables were checked
+    # Levels whose tables were checked.
+    published: deque[tuple[ReleaseLevel, PublishedTotals]] = field(default_factory=deque)
     has_all_levels: bool = False
 
     def check_tables(self) -> Iterator[None]:

@@ -1,6 +1,7 @@
-"""Released numbers computed again: from the measurements, or without these from the cells that the release shows.
+"""Released numbers computed again, from the measurements.
 
-A number has the margin, the interval, the noise and the words that follow from its group and the plan.
+Without these, they are computed from the cells that the release shows. A number has the margin, the
+interval, the noise and the words that follow from its group and the plan.
 """
 
 from __future__ import annotations
@@ -176,7 +177,7 @@ class _PlanChecks:
         is_total_only: Truths,
         at: Integers,
     ) -> None:
-        """Check what the noisy totals decided: tables, what is suppressed, and what a rule withholds."""
+        """Check what the noisy totals decided: tables, suppression, and what a rule withholds."""
         is_total = rows.shape == self._level.family.number_of(self._level.family.total)
         is_lone = is_total & ~is_total_only & rows.has("unclamped_count")
         for number in np.unique(measured_at).tolist():
@@ -279,7 +280,10 @@ class _ComparedFile(NumberFile):
 
 
 def _in_format(of_format: int, expected: pa.Table, numbers: Numbers) -> pa.Table:
-    """The table as a format has it: before FORMAT_OF_INTERVALS only selected totals had an interval."""
+    """The table as a format has it.
+
+    Before FORMAT_OF_INTERVALS only selected totals had an interval.
+    """
     if of_format < FORMAT_OF_INTERVALS:
         is_plain = pa.array(numbers.low == NO_INTERVAL)
         for name in INTERVAL:
@@ -310,7 +314,10 @@ def _differences(found: pa.Table, expected: pa.Table) -> Iterator[tuple[str, Tru
 
 
 def check_universe(folder: ReleaseFolder, breaches: Breaches) -> None:
-    """Check that the lists of the universe are as they would be written again, and that areas rise in theirs."""
+    """Check that the lists of the universe are as they would be written again.
+
+    Areas rise in theirs.
+    """
     universe = folder.universe
     with scratch_folder(SCRATCH) as again:
         write_universe(again, universe, None)

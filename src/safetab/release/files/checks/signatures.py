@@ -1,7 +1,7 @@
 """Ed25519 signatures of releases, and key files that openssl reads too.
 
-SIGNATURE.json says what is signed, and SIGNATURE.sig has the 64 bytes of the signature of exactly this file. A key
-that signs has nothing to do with noise.
+SIGNATURE.json says what is signed, and SIGNATURE.sig has the 64 bytes of the signature of exactly
+this file. A key that signs has nothing to do with noise.
 """
 
 from __future__ import annotations
@@ -40,7 +40,10 @@ _STATEMENT_FILE, _SIGNATURE_FILE = SIGNATURE_FILES
 _SIGNATURE_FORMAT = 1
 _PUBLIC = (pem.Encoding.PEM, pem.PublicFormat.SubjectPublicKeyInfo)
 _OTHERS_MAY_READ = 0o077
-_NO_KEY = "is not an Ed25519 {} key in PEM without a passphrase. `safetab sign --new-key FILE` makes FILE and FILE.pub."
+_NO_KEY = (
+    "is not an Ed25519 {} key in PEM without a passphrase."
+    " `safetab sign --new-key FILE` makes FILE and FILE.pub."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +56,10 @@ class Signature:
     covers_output: bool
     """Whether it covers the whole output of a run, and not its release alone."""
     key_was_given: bool
-    """Whether the reader gave the key. If not, it comes from the statement, and may be anybody's."""
+    """Whether the reader gave the key.
+
+    If not, it comes from the statement, and may be anybody's.
+    """
 
     def __str__(self) -> str:
         whose = "the given key" if self.key_was_given else "a key that was not checked"
@@ -62,9 +68,10 @@ class Signature:
 
 
 def write_new_key(file: Path) -> str:
-    """Write a new key into FILE, which only its owner may read, and FILE.pub; return its fingerprint.
+    """Write a new key into FILE and FILE.pub; return its fingerprint.
 
-    Of a key without FILE.pub, as a kill may leave it, FILE.pub alone is written.
+    Only its owner may read FILE. Of a key without FILE.pub, as a kill may leave it, FILE.pub alone
+    is written.
     """
     clear_abandoned(file.parent, f".{file.name}.partial-")  # which may hold a key
     public = file.with_name(f"{file.name}.pub")
@@ -150,8 +157,8 @@ def write_signature(
 ) -> None:
     """Sign a release, and with it the whole output of its run if it is there.
 
-    Both files appear in one step. Where the system has none, a kill between two renames can leave half
-    a signature, which `verify` reports and signing again replaces.
+    Both files appear in one step. Where the system has none, a kill between two renames can leave
+    half a signature, which `verify` reports and signing again replaces.
     """
     today, public = datetime.datetime.now(datetime.UTC).date(), key.public_key()
     statement = {
@@ -181,7 +188,7 @@ def write_signature(
 
 
 def _signed(release: Path, output: Path | None) -> dict[str, Path]:
-    """What is signed: the checksums of the release, and the manifest with those of the whole output."""
+    """The signed files: the release's checksums, and the manifest with those of the output."""
     of_output = {} if output is None else {MANIFEST_FILE: output / MANIFEST_FILE}
     return {CHECKSUMS_FILE: release / CHECKSUMS_FILE, **of_output}
 
@@ -193,7 +200,10 @@ def checked_signature(
     status: OutputStatus | None,
     findings: FindingsOf,
 ) -> Signature | None:
-    """The signature of a release, if there is a right one. Whatever is wrong with it is added to the findings."""
+    """The signature of a release, if there is a right one.
+
+    Whatever is wrong with it is added to the findings.
+    """
     missing = [name for name in SIGNATURE_FILES if not os.path.lexists(release / name)]
     strange = [
         name
@@ -225,8 +235,10 @@ def checked_signature(
         if statement["fingerprint"] != _fingerprint_of(stated):
             raise ValueError("fingerprint")
         signature = Signature(
-            _fingerprint_of(stated), datetime.date.fromisoformat(statement["signed_on"]).isoformat(),
-            status_of_json(statement), output is not None and MANIFEST_FILE in statement["sha256"], key is not None,
+            _fingerprint_of(stated),
+            datetime.date.fromisoformat(statement["signed_on"]).isoformat(),
+            status_of_json(statement),
+            output is not None and MANIFEST_FILE in statement["sha256"], key is not None,
         )  # fmt: skip
     except (
         ValueError,
@@ -248,7 +260,7 @@ def checked_signature(
 def _wrong_key(
     content: bytes, made: bytes, key: Ed25519PublicKey, stated: Ed25519PublicKey
 ) -> dict[str, str]:
-    """Why the key didn't sign the bytes of the statement, which states its key."""
+    """The reason why the key didn't sign the bytes of the statement, which states its key."""
     if key != stated:
         keys = f"{_fingerprint_of(stated)}; the key given is {_fingerprint_of(key)}"
         return {_SIGNATURE_FILE: f"was made with another key, {keys}."}
@@ -256,7 +268,8 @@ def _wrong_key(
         key.verify(made, content)
     except InvalidSignature:
         return {
-            _SIGNATURE_FILE: f"is not the signature of {_STATEMENT_FILE}: one of them was changed or forged."
+            _SIGNATURE_FILE: f"is not the signature of {_STATEMENT_FILE}:"
+            " one of them was changed or forged."
         }
     return {}
 
@@ -264,7 +277,7 @@ def _wrong_key(
 def _wrong_files(
     release: Path, output: Path | None, statement: Mapping[str, Any], status: OutputStatus | None
 ) -> dict[str, str]:
-    """Which files are not those that the statement is about, and whether the status is another one."""
+    """The files that are not those of the statement, and whether the status is another one."""
     hashes, wrong = statement["sha256"], {}
     for name, path in _signed(release, output).items():
         is_covered = name in hashes or name == CHECKSUMS_FILE

@@ -63,7 +63,10 @@ class Breaches:
             shown += (wrong[: _ROWS_SHOWN - len(shown)] + rows_before + 1).tolist()
 
     def include(self, others: Breaches) -> None:
-        """Append what other checks found, which may have run at the same time on other rows or rules."""
+        """Append what other checks found.
+
+        They may have run at the same time on other rows or rules.
+        """
         self._counts.update(others._counts)
         self._rows |= others._rows
 
@@ -159,7 +162,10 @@ PublishedTotals = tuple[Integers, Integers]
 
 
 class _TableRows:
-    """A table file, read in blocks of rows. A header with other columns is added to the breaches."""
+    """A table file, read in blocks of rows.
+
+    A header with other columns is added to the breaches.
+    """
 
     def __init__(self, path: Path, layout: TableFileLayout, name: str, breaches: Breaches) -> None:
         self.name, self._breaches, self._count = name, breaches, layout.count
@@ -236,7 +242,10 @@ class _TableRows:
 def tables_of_pass(
     output: Path, product: Product, tabulation_pass: Pass, breaches: Breaches, inside: str = ""
 ) -> list[_TableRows]:
-    """The table files of a pass, in the order of the product's files. `inside` is the folder they are in."""
+    """The table files of a pass, in the order of the product's files.
+
+    `inside` is the folder they are in.
+    """
     names = [f"{inside}{layout.folder}/{tabulation_pass.name}.csv" for layout in product.files]
     layouts = zip(names, product.files, strict=True)
     return [_TableRows(output / name, layout, name, breaches) for name, layout in layouts]
@@ -244,9 +253,10 @@ def tables_of_pass(
 
 @lru_cache(maxsize=8)
 def file_rows(family: TableFamily, layout: TableFileLayout) -> tuple[Integers, dict[str, pa.Array]]:
-    """For each shape and line its row in a table file, or -1; and the texts of all these rows, by column.
+    """The row of each shape and line in a table file, or -1, and all rows' texts by column.
 
-    The rows of a family's shapes are numbered one after the other. The last shape and line are unknown ones.
+    The rows of a family's shapes are numbered one after the other. The last shape and line are
+    unknown ones.
     """
     most_lines = max(len(shape.lines) for shape in family.shapes)
     row_of_line = np.full((len(family.shapes) + 1, most_lines + 1), -1, dtype=np.int64)
@@ -299,9 +309,9 @@ class TableChecks:
             file.check_end("has rows of groups that the measurements don't have")
 
     def check_noise_and_shape(self) -> None:
-        """Check that each row has its level's and stage's noise, and the labels of a cell of its shape.
+        """Check that each row has its level's and stage's noise, and the labels of a cell.
 
-        If the columns of the file are wrong, nothing is checked.
+        The cell is one of its shape. If the columns of the file are wrong, nothing is checked.
         """
         if not self._has_right_columns():
             return
@@ -339,7 +349,7 @@ class TableChecks:
     def _check_groups(
         self, level: ReleaseLevel, groups: PublishedGroups, last: tuple[bool, int]
     ) -> None:
-        """Check that every group is known, appears once, has the right shape and passed suppression."""
+        """Check that every group is known, appears once, has its shape and passed suppression."""
         name, index, design, family = (
             self._measurements_name,
             level.index,
@@ -382,7 +392,10 @@ class TableChecks:
         level: ReleaseLevel,
         groups: PublishedGroups,
     ) -> None:
-        """Check that each group has all rows of its shape, in order, with sums of its noisy numbers."""
+        """Check that each group has all rows of its shape, in order.
+
+        They show sums of its noisy numbers.
+        """
         shapes = groups.family.shapes
         rows_of_shape = np.array(
             [len(shape.file_rows.get(layout.folder, ())) for shape in shapes], dtype=np.int64

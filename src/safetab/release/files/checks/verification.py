@@ -1,4 +1,7 @@
-"""Whether a release is what it says: its files, statuses, signature, and all arithmetic that needs no secret."""
+"""Checks that a release is what it says.
+
+They are of its files, statuses and signature, and of all arithmetic that needs no secret.
+"""
 
 from __future__ import annotations
 
@@ -77,7 +80,7 @@ _LEFT_BY_SIGN = "was left by a `safetab sign` that was killed; signing again rem
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Verification(Result):
-    """What `verify` found. Nothing is wrong if there are no findings."""
+    """The findings of `verify`. Nothing is wrong if there are none."""
 
     path: Path
     findings: tuple[Finding, ...]
@@ -99,7 +102,10 @@ class Verification(Result):
             if self.signature is None
             else f"signed by {self.signature.fingerprint[:19]}..."
         )
-        return f"{f'{len(self.findings)} findings' if self.findings else 'verified'}: {status}, {signed}"
+        return (
+            f"{f'{len(self.findings)} findings' if self.findings else 'verified'}:"
+            f" {status}, {signed}"
+        )
 
     def __repr__(self) -> str:
         return f"<{self._title}>"
@@ -124,7 +130,9 @@ class Verification(Result):
 
 
 def verify_release(path: Path, key: Path | None = None) -> Verification:
-    """Everything that is wrong with OUT of a run, with OUT/release alone, or with a release of published files.
+    """Everything that is wrong with a release.
+
+    The release is OUT of a run, OUT/release alone, or a release of published files.
 
     Raises InvalidInput if there is no release, or if the key can't be read.
     """
@@ -156,7 +164,8 @@ def sign_release(
 ) -> Signature:
     """Sign OUT, OUT/release or a release of published files, after checking it.
 
-    Raises InvalidInput if it breaks a rule, is signed, is not for release, or if the key can't be used.
+    Raises InvalidInput if it breaks a rule, is signed, is not for release, or if the key can't be
+    used.
     """
     private = signatures.read_private_key(key)
     release = path / RELEASE_FOLDER if (path / RELEASE_FOLDER).is_dir() else path
@@ -191,7 +200,10 @@ def sign_release(
 
 
 def _opened(release: Path, breaches: Breaches) -> ReleaseFolder | None:
-    """The release, unless it can't be opened; that, and files that differ from their checksums, are breaches."""
+    """The release, unless it can't be opened.
+
+    That, and files that differ from their checksums, are breaches.
+    """
     if not (release / DATAPACKAGE_FILE).is_file():
         return open_release_folder(release)  # which says what else there is
     folder, has_checksums = None, (release / CHECKSUMS_FILE).exists()
@@ -232,7 +244,10 @@ def _is_known_missing(error: str, breaches: Breaches) -> bool:
 
 
 def _check_numbers(folder: ReleaseFolder, output: Path | None, breaches: Breaches) -> int:
-    """Check all numbers, and with an output its tables and measurements too; return how many numbers there are."""
+    """Check all numbers, and return how many there are.
+
+    With an output, its tables and measurements are checked too.
+    """
     numbers, options, universe = 0, folder.facts.options, folder.universe
     kinds = NumberKinds(universe, options.confidence)
     for tabulation_pass in universe.passes:
@@ -304,7 +319,7 @@ def _check_documents(folder: ReleaseFolder, output: Path | None, breaches: Breac
 
 
 def _says_status(path: Path, status: OutputStatus, *, has_words: bool) -> bool:
-    """Whether a text or a page says the status first, in words that say whether it may be released."""
+    """Whether a text or page says the status first, in words on whether it may be released."""
     words = " ".join(
         re.sub("<[^>]+>", " ", path.read_text(encoding="utf-8", errors="replace")).split()
     )
@@ -321,7 +336,10 @@ def _fits(words: str, status: OutputStatus) -> bool:
 def _check_tables_listed(
     folder: ReleaseFolder, package: Mapping[str, Any], breaches: Breaches
 ) -> None:
-    """Check that the release has the tables that it lists and that every level must have, and true CSV files."""
+    """Check that the release has its tables, and true CSV files.
+
+    Its tables are those that it lists, and those that every level must have.
+    """
     release, universe = folder.path, folder.universe
     listed = listed_files(package)
     if folder.facts.origin is None:
@@ -370,7 +388,7 @@ def _check_tables_listed(
 
 
 def _check_schema(path: Path, name: str, columns: Iterable[Column], breaches: Breaches) -> None:
-    """Check that a Parquet file has exactly the columns that are written, and no metadata beside them."""
+    """Check that a Parquet file has exactly the columns that are written, and no metadata."""
     with _unreadable_added(breaches, name), opened_parquet(path) as file:
         found, more = file.schema_arrow, file.metadata.metadata
         expected = [

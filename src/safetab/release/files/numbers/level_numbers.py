@@ -100,9 +100,10 @@ def intervals_of(
     measured_at: NDArray[np.integer],
     is_selected: Truths,
 ) -> tuple[Integers, Integers]:
-    """Both ends of each total's selection-aware interval, by noise and threshold of the level that measured it.
+    """Both ends of each total's selection-aware interval.
 
-    They are NO_INTERVAL if the total was not selected, or its level suppresses nothing.
+    Noise and threshold are those of the level that measured the total. The ends are NO_INTERVAL if
+    the total was not selected, or its level suppresses nothing.
     """
     low, high = np.full((2, len(totals)), NO_INTERVAL, dtype=np.int64)
     for number in np.flatnonzero(np.bincount(measured_at[is_selected])).tolist():
@@ -116,7 +117,10 @@ def intervals_of(
 
 
 def interval_around(numbers: Integers, margins: Integers | int) -> tuple[Integers, Integers]:
-    """Both ends of the interval of numbers that were not selected: a margin of error away, and never below 0."""
+    """Both ends of the interval of numbers that were not selected.
+
+    They are a margin of error away, and never below 0.
+    """
     return np.maximum(numbers - margins, 0), np.maximum(numbers + margins, 0)
 
 
@@ -197,7 +201,10 @@ class NumbersOfLevel:
         return self._universe.partner_positions(self._level)
 
     def _after_rules(self, numbers: Numbers) -> Numbers:
-        """Apply the rules. Each looks at the numbers without rules; if several act, the last is named."""
+        """Apply the rules.
+
+        Each looks at the numbers without rules; if several act, the last is named.
+        """
         if not self._options.rules:
             return numbers
         rules, counts = numbers.rules.copy(), numbers.counts.copy()
@@ -212,7 +219,7 @@ class NumbersOfLevel:
         return replace(numbers, rules=rules, counts=counts)
 
     def is_above_partner(self, numbers: Numbers) -> Truths:
-        """Whether a number exceeds the partner's number for the same attribute values, if it has one."""
+        """Whether a number exceeds the partner's for the same attribute values, if it has one."""
         meaning = self._kinds.meanings[numbers.kinds]
         index = self._level.index
         key = numbers.indices * 256 + meaning
@@ -243,7 +250,10 @@ class _NumberKind:
 
 
 class NumberKinds:
-    """The kinds of numbers that a universe can have, numbered. The lines of a group are consecutive."""
+    """The kinds of numbers that a universe can have, numbered.
+
+    The lines of a group are consecutive.
+    """
 
     def __init__(self, universe: Universe, confidence: Fraction) -> None:
         self.kinds: list[_NumberKind] = []
@@ -286,7 +296,10 @@ class NumberKinds:
     def first_of_groups(
         self, levels: NDArray[np.integer], is_total_only: Truths, shapes: NDArray[np.integer] | int
     ) -> Integers:
-        """The number of the kind of each group's first line. Raises KeyError if its level measures no such table."""
+        """The number of the kind of each group's first line.
+
+        Raises KeyError if its level measures no such table.
+        """
         first = self.firsts(levels, is_total_only, shapes)
         if (first < 0).any():
             raise KeyError("a table that its level does not measure")
@@ -295,7 +308,10 @@ class NumberKinds:
     def firsts(
         self, levels: NDArray[np.integer], is_total_only: Truths, shapes: NDArray[np.integer] | int
     ) -> Integers:
-        """The same, and -1 for a table that its level does not measure."""
+        """The number of the kind of each group's first line.
+
+        It is -1 for a table that its level does not measure.
+        """
         first: Integers = self._first[levels, is_total_only.astype(np.intp), shapes]
         return first
 

@@ -1,4 +1,4 @@
-"""The numbers of the tidy release as files: their columns, each with the words that describe it, and Parquet.
+"""The numbers of the tidy release as Parquet files: their columns, each with its description.
 
 There is a folder for each geography level.
 """
@@ -60,24 +60,28 @@ class Column:
 LEAST_MARGIN_COLUMN = Column(
     LEAST_MARGIN,
     pa.int64(),
-    "Given if the table of the group is not known: the margin of error is at least this, and at most `margin_of_error`."
-    " `table` and the noise are then those of the table with the most noise.",
+    "Given if the table of the group is not known: the margin of error is at least this, and at"
+    " most `margin_of_error`. `table` and the noise are then those of the table with the most"
+    " noise.",
     is_required=False,
 )
 _COUNT = "The number of {}, with noise; null if withheld. Not an exact count."
 _MARGIN = (
-    "The truth is within this distance of `count` at the stated confidence, as far as noise goes. Null if"
-    " `count` is withheld or is a sum of numbers that were clamped at 0: use the unclamped columns then."
+    "The truth is within this distance of `count` at the stated confidence, as far as noise goes."
+    " Null if `count` is withheld or is a sum of numbers that were clamped at 0: use the unclamped"
+    " columns then."
 )
 _LOW = (
-    "Least true size that agrees with the number at the stated confidence, never below 0. Null only if the number is"
-    " withheld. If small totals are suppressed, it allows for that."
+    "Least true size that agrees with the number at the stated confidence, never below 0. Null only"
+    " if the number is withheld. If small totals are suppressed, it allows for that."
 )
 _HIGH = "The same: greatest true size."
 _OF_NUMBERS = (
     Column("unclamped_count", pa.int64(),
-           "The number with no part of it raised to 0: the one to add up. Null if withheld.", is_required=False),
-    Column("unclamped_margin_of_error", pa.int64(), "Margin of error of `unclamped_count`.", is_required=False),
+                  "The number with no part of it raised to 0: the one to add up. Null if withheld.",
+                  is_required=False),
+           Column("unclamped_margin_of_error", pa.int64(), "Margin of error of `unclamped_count`.",
+                  is_required=False),
     Column("variance", pa.float64(), "Variance of the noise in `unclamped_count`."),
     Column("noise_draws", pa.int8(), "How many independent draws of noise `unclamped_count` sums."),
     Column("noise_mechanism", TEXT, "Distribution of one draw.", values=tuple(NOISES)),
@@ -86,15 +90,18 @@ _OF_NUMBERS = (
            f" {', '.join(each.parameter_in_words for each in NOISES.values())}."),
 )  # fmt: skip
 _STAGE_1 = (
-    "In {} rows of groups measured in two stages: the noisy total that chose the table. It has independent noise of its"
-    " own (universe/levels, stage_1_parameter)."
+    "In {} rows of groups measured in two stages: the noisy total that chose the table. It has"
+    " independent noise of its own (universe/levels, stage_1_parameter)."
 )
 _NO_STAGE_1 = "Always null: published totals, not a noisy total of this release, chose the tables."
 _OF_STATUS = (
-    Column("status", TEXT, "Whether the number is the group's own, copied from a donor, or withheld.", values=STATUSES),
+    Column("status", TEXT,
+           "Whether the number is the group's own, copied from a donor, or withheld.",
+           values=STATUSES),
     Column("rule", TEXT, "The rule that withheld the number, or raised it to 0; null if none did.",
            is_required=False, values=tuple(rule.value for rule in RULES)),
-    Column("donor_geography_level", TEXT, "Level of the entity whose numbers these are; null if they are its own.",
+    Column("donor_geography_level", TEXT,
+           "Level of the entity whose numbers these are; null if they are its own.",
            is_required=False),
     Column("donor_region_id", TEXT, "Id of that entity.", is_required=False),
 )  # fmt: skip
@@ -125,17 +132,20 @@ def number_columns(product: Product, census: Census) -> tuple[Column, ...]:
         Column("table", TEXT, "The table that this population group got.",
                values=tuple(shape.label for shape in product.shapes)),
         Column("table_id", TEXT, "Published table that this row is a line of."
-               f" Every published group has {_tables_of_every_group(product)}.", values=product.table_ids),
+               f" Every published group has {_tables_of_every_group(product)}.",
+               values=product.table_ids),
         Column("line", line_type, "Number of the line in its table, from 1."),
         Column("stub", TEXT, "Text of the line."),
-        *(Column(label.name, pa.type_for_alias(label.line_type), label.description, values=label.values)
+        *(Column(label.name, pa.type_for_alias(label.line_type), label.description,
+                 values=label.values)
           for label in product.label_columns),
         Column("count", pa.int64(), _COUNT.format(product.record.nouns), is_required=False),
         Column("margin_of_error", pa.int64(), _MARGIN, is_required=False),
         Column("interval_low", pa.int64(), _LOW, is_required=False),
         Column("interval_high", pa.int64(), _HIGH, is_required=False),
         *_OF_NUMBERS,
-        Column("stage_1_total", pa.int64(), _STAGE_1.format(totals) if product.has_stage_1 else _NO_STAGE_1,
+        Column("stage_1_total", pa.int64(),
+               _STAGE_1.format(totals) if product.has_stage_1 else _NO_STAGE_1,
                is_required=False),
         *_OF_STATUS,
     )  # fmt: skip
@@ -275,7 +285,10 @@ def _of_rows(column: pa.Array, kinds: NDArray[np.intp]) -> pa.Array:
 def _columns_of_kinds(
     product: Product, kinds: NumberKinds, schema: pa.Schema
 ) -> dict[str, pa.Array]:
-    """The columns that a number's kind decides, with a row for each kind. Texts are dictionaries."""
+    """The columns that a number's kind decides, with a row for each kind.
+
+    Texts are dictionaries.
+    """
     lines = [kind.line for kind in kinds.kinds]
     labels = zip(*(line.labels for line in lines), strict=True)
     values: dict[str, Sequence[object]] = {
@@ -299,11 +312,17 @@ def _columns_of_kinds(
 
 INTERVAL = ("interval_low", "interval_high")
 FORMAT_OF_INTERVALS = 2
-"""From this format on every number that is not withheld has an interval, and before it only selected totals."""
+"""From this format on every number that is not withheld has an interval.
+
+Before it only selected totals had one.
+"""
 
 
 def with_intervals(table: pa.Table) -> pa.Table:
-    """Released numbers, with an interval for each that is not withheld, also if their file is of an earlier format."""
+    """Released numbers, with an interval for each that is not withheld.
+
+    They have one also if their file is of an earlier format.
+    """
     number, margin = table["unclamped_count"], table["unclamped_margin_of_error"]
     if table["interval_low"].null_count == number.null_count:
         return table
@@ -318,18 +337,19 @@ def with_intervals(table: pa.Table) -> pa.Table:
 RELEASE_FOLDER = "release"
 NUMBERS_FOLDER = "numbers"
 SEARCHED_COLUMNS = ["region_id", "iteration_code"]  # readers skip row groups by these
-_ROWS_AT_ONCE = (
-    1 << 12
-)  # whose texts the writer looks through for their least and greatest: the file is the same
+# The writer looks through the texts of these rows for the least and greatest: the file is the same.
+_ROWS_AT_ONCE = 1 << 12
 
 
 def numbers_file(design: LevelDesign, of_format: int = OUTPUT_FORMAT) -> str:
-    """The path of a level's numbers inside a release. The folder's name gives the geography level."""
+    """The path of a level's numbers inside a release.
+
+    The folder's name gives the geography level.
+    """
     level, family = design.level, design.family
     is_named = of_format > 0 or not family.is_unnamed_in_format_0
-    between = (
-        "+" if "-" in level.iterations.name else "-"
-    )  # so that two pairs of names never spell one file
+    # So that two pairs of names never spell one file.
+    between = "+" if "-" in level.iterations.name else "-"
     name = level.iterations.name.lower() + (f"{between}{family.file_word}" if is_named else "")
     return f"{NUMBERS_FOLDER}/geography_level={level.geography.label}/{name}.parquet"
 

@@ -1,4 +1,4 @@
-"""Published groups of one level as arrays: indices, shapes, noisy numbers, and donors of copies.
+"""Published groups of one level as arrays: indices, shapes, numbers, and donors of copies.
 
 `groups_by_level` reads them back from the measurement file of a pass, a few rows at a time.
 """
@@ -48,7 +48,7 @@ class PublishedGroups:
 
     @property
     def starts(self) -> Integers:
-        """Where each group's values begin."""
+        """The positions at which the groups' values begin."""
         cells = self.family.cells[self.shapes]
         starts: Integers = np.cumsum(cells) - cells
         return starts
@@ -127,9 +127,9 @@ def groups_by_level(
 ) -> Iterator[NumberedGroups]:
     """The groups that these stages measured, with the number of their level, in file order.
 
-    Those of one level come in several parts, each with whole entities. The file has the adaptive groups
-    of each level (stages 1 and 2), then the total-only ones (stage 0). Both are by ascending index, if
-    they are asked for separately.
+    Those of one level come in several parts, each with whole entities. The file has the adaptive
+    groups of each level (stages 1 and 2), then the total-only ones (stage 0). Both are by ascending
+    index, if they are asked for separately.
     """
     levels = _level_numbers(universe)
     with pa.parquet.ParquetFile(path, read_dictionary=list(_TEXTS)) as file:
@@ -165,7 +165,10 @@ def _row_groups(file: pa.parquet.ParquetFile, stages: frozenset[Stage]) -> list[
 
 
 def _level_numbers(universe: Universe) -> Integers:
-    """The numbers of levels, by geography level, table family and iteration; -1 for one that no list has."""
+    """The numbers of levels, by geography level, table family and iteration.
+
+    It is -1 for an iteration that no list has.
+    """
     families = universe.product.families
     numbers = np.full(
         (len(universe.number_of_label), len(families), len(universe.number_of_code) + 1), -1
@@ -179,7 +182,10 @@ def _level_numbers(universe: Universe) -> Integers:
 
 
 class _Rows:
-    """Rows of the file, and where groups begin: at a new geography level, region, iteration or family."""
+    """Rows of the file, and the places where groups begin.
+
+    A group begins at a new geography level, region, iteration or family.
+    """
 
     def __init__(self, table: pa.Table, universe: Universe, levels: Integers) -> None:
         self._universe = universe
@@ -224,9 +230,8 @@ class _Rows:
         level, stage = self._universe.levels[number], self._stages[at]
         has_stage_1 = stage == int(Stage.STAGE_1)
         listed = self._universe.entities[level.geography].columns[0]
-        entities = pc.index_in(self._regions, listed).fill_null(
-            len(listed)
-        )  # those of another level are not used
+        # Entities of another level are not used.
+        entities = pc.index_in(self._regions, listed).fill_null(len(listed))
         entity = entities.to_numpy()[self._place["region_id"][at]].astype(np.int64)
         iteration = level.positions_of(self._code_texts)[self._place["iteration_code"][at]]
         return PublishedGroups(

@@ -59,8 +59,9 @@ def rows_of_file(path: Path, columns: Sequence[str] | None = None) -> Iterator[p
 class NumbersReader:
     """The file of one level's numbers.
 
-    Regions rise in a file, so only few row groups are read if few regions are asked for. If the file is damaged,
-    opening and reading raise what `damage_as_invalid_input` turns into InvalidInput.
+    Regions rise in a file, so only few row groups are read if few regions are asked for. If the
+    file is damaged, opening and reading raise what `damage_as_invalid_input` turns into
+    InvalidInput.
     """
 
     def __init__(self, path: Path, universe: Universe, level: ReleaseLevel) -> None:
@@ -80,7 +81,8 @@ class NumbersReader:
     ) -> Iterator[NumberBatch]:
         """Batches of these columns, or of all, in the order of the file; none is empty.
 
-        If there are `regions`, row groups that have none of them are left out. Texts that are in no list are refused.
+        If there are `regions`, row groups that have none of them are left out. Texts that are in no
+        list are refused.
         """
         for number in self.row_groups_of(regions):
             batch = self.batch(number, columns, strict=True)
@@ -92,8 +94,8 @@ class NumbersReader:
     ) -> Iterator[NumberBatch]:
         """Batches that each begin with a group's total. A group in two row groups comes alone.
 
-        The columns, if there are any, include `table_id` and `line`. A strict batch refuses texts that are in no list;
-        another one has UNKNOWN for them.
+        The columns, if there are any, include `table_id` and `line`. A strict batch refuses texts
+        that are in no list; another one has UNKNOWN for them.
         """
         waiting: list[NumberBatch] = []  # the rows of a group that may go on
         row_groups = self.row_groups_of(None)
@@ -269,7 +271,8 @@ class NumberBatch:
     def table_is_known(self) -> Truths:
         """Whether the table of the row's group is known.
 
-        It may be unknown in a release of published files; `shape` is then the one with the most noise.
+        It may be unknown in a release of published files; `shape` is then the one with the most
+        noise.
         """
         if LEAST_MARGIN in self.table.column_names:
             return ~self.has(LEAST_MARGIN)
@@ -322,20 +325,25 @@ class NumberBatch:
 
     @cached_property
     def measured_at(self) -> Integers:
-        """The number of the level whose noise each number has, the donor's if it is a copy, or -1."""
+        """The number of the level whose noise each number has, or -1.
+
+        The noise of a copy is the donor's.
+        """
         numbers, own = self.universe.number_of_level, self.level
         levels = [
             PopulationGroupLevel(area, own.level.iterations)
             for area in self.universe.census.area_levels
         ]
-        found = [
-            numbers.get((own.family, one), -1) for one in (*levels, own.level)
-        ]  # the last is that of NO_DONOR
+        # The last is that of NO_DONOR.
+        found = [numbers.get((own.family, one), -1) for one in (*levels, own.level)]
         return np.array(found, dtype=np.int64)[self.donor_level]
 
     @cached_property
     def is_selected(self) -> Truths:
-        """Whether each number is shown because it passed suppression: a lone total of a level that suppresses."""
+        """Whether each number is shown because it passed suppression.
+
+        Such a number is a lone total of a level that suppresses.
+        """
         is_total = self.shape == self.level.family.number_of(self.level.family.total)
         is_lone = is_total & ~self.level.is_total_only[self.iteration] & self.has("count")
         thresholds = [level.design.suppression_threshold for level in self.universe.levels]
@@ -344,7 +352,7 @@ class NumberBatch:
 
     @cached_property
     def donor(self) -> Integers:
-        """The number of the donor's id at its level, or NO_DONOR if the number is the group's own."""
+        """The number of the donor's id at its level, or NO_DONOR for a group's own number."""
         texts, levels = self.texts("donor_region_id"), self.universe.census.area_levels
         donors = np.full(len(texts), NO_DONOR, dtype=np.int64)
         copied = np.flatnonzero(self.has("donor_region_id") & (self.donor_level != NO_DONOR))

@@ -1,1 +1,4 @@
-"""Numbers that the Census Bureau published, as a release: whose noise they have, and what is unknown."""
+"""Numbers that the Census Bureau published, as a release.
+
+It says whose noise they have, and what is unknown.
+"""

@@ -37,10 +37,11 @@ _NOTHING = np.empty(0, dtype=np.int64)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OfficialGroups:
-    """Groups of one geography level with one shape, sorted by entity and code, with numbers by line.
+    """Groups of one geography level with one shape, sorted by entity and code.
 
-    If the shape is unknown, it is the possible one with the most noise, and the total is the only
-    number: its margin of error is then at most what the shape says.
+    They have their numbers by line. If the shape is unknown, it is the possible one with the most
+    noise, and the total is the only number: its margin of error is then at most what the shape
+    says.
     """
 
     family: TableFamily
@@ -89,6 +90,7 @@ class FamilyTables:
         return [groups for geography in LEVELS for groups in self._at(geography) if len(groups)]
 
     def _at(self, geography: AreaLevel) -> Iterator[OfficialGroups]:
+        """The groups of one level: for each shape those that surely have it, then the others."""
         level = LEVELS.index(geography)
         tables = {
             table_id: table.take(table.level == level) for table_id, table in self._tables.items()
@@ -108,7 +110,10 @@ class FamilyTables:
                 yield self._checked(groups)
 
     def _shapes(self, every: Integers, keys: Mapping[str, Integers]) -> tuple[Integers, Truths]:
-        """The number of each group's shape, and whether it is known: several shapes may fill a table."""
+        """The number of each group's shape, and whether it is known.
+
+        Several shapes may fill a table.
+        """
         shapes, times = np.full(len(every), -1), np.zeros(len(every), dtype=np.int64)
         shapes_of_family = enumerate(self._family.shapes)
         telling = {
@@ -174,7 +179,10 @@ def _numbers(
 
 
 def _fill_equal_runs(groups: OfficialGroups) -> int:
-    """Copy numbers between lines that sum the same cells and return the number of contradictions."""
+    """Copy numbers between lines that sum the same cells.
+
+    Returns the number of contradictions.
+    """
     conflicts, lines = 0, groups.shape.lines
     pairs = [(a, b) for b in range(len(lines)) for a in range(b) if lines[a].run == lines[b].run]
     for a, b in pairs:
@@ -187,7 +195,7 @@ def _fill_equal_runs(groups: OfficialGroups) -> int:
 
 
 def _not_sums(groups: OfficialGroups) -> int:
-    """How many complete groups have a line that is not the sum of its cells."""
+    """The number of complete groups with a line that is not the sum of its cells."""
     lines, shape = groups.shape.lines, groups.shape
     line_of_cell = [
         next(n for n, line in enumerate(lines) if line.run == (cell,))

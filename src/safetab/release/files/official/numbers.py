@@ -1,8 +1,8 @@
 """Published groups -> the numbers of a release, with the noise of the level that measured them.
 
-Some groups are copies: areas with the same blocks share one set of noisy numbers, and a copy has the
-noise of the area that was measured. The sets of such areas are known from the blocks, or from areas
-of two kinds that agree in too many numbers for chance.
+Some groups are copies: areas with the same blocks share one set of noisy numbers, and a copy has
+the noise of the area that was measured. The sets of such areas are known from the blocks, or from
+areas of two kinds that agree in too many numbers for chance.
 """
 
 from __future__ import annotations
@@ -72,10 +72,10 @@ class ReadColumns(NumberColumns):
 
 
 class OfficialNumbers:
-    """Writes the numbers of published groups; `not_tabulated` counts groups that their level can't have.
+    """Writes the numbers of published groups.
 
-    The margin of a total whose table is not known is that of the table with the most noise.
-    Proof: docs/noise.md#unknown-tables.
+    `not_tabulated` counts groups that their level can't have. The margin of a total whose table is
+    not known is that of the table with the most noise. Proof: docs/noise.md#unknown-tables.
     """
 
     def __init__(
@@ -117,9 +117,8 @@ class OfficialNumbers:
         numbers = ReadNumbers.concat(parts)
         self.unknown_tables += int(numbers.is_unknown.sum())
         self.withheld += int(numbers.is_withheld.sum())
-        return numbers.take(
-            np.argsort(numbers.indices, kind="stable")
-        )  # lines of a group stand in their order
+        # Lines of a group stand in their order.
+        return numbers.take(np.argsort(numbers.indices, kind="stable"))
 
     def _rows_of_groups(
         self, number: int, level: ReleaseLevel, groups: OfficialGroups, donors: _Donors
@@ -239,7 +238,10 @@ def _place_in_order(member: tuple[AreaKind, int]) -> tuple[int, int]:
 def _areas(
     universe: Universe, groups: Sequence[OfficialGroups]
 ) -> tuple[Integers, Integers, NDArray[np.uint64], NDArray[np.float64]]:
-    """Areas of several kinds: level, entity, a hash of all numbers, and the log chance of equality."""
+    """Areas of several kinds, as columns.
+
+    The columns are level, entity, a hash of all numbers, and the log chance of equality.
+    """
     compared = np.zeros(CODES, dtype=np.bool_)
     for iteration in universe.lists.iterations:
         is_everywhere = iteration.listed == COMMON
@@ -265,7 +267,10 @@ def _areas(
 
 
 def _independent_numbers(groups: OfficialGroups) -> Integers:
-    """How many numbers of each group have independent noise: its cells that are shown, or its total."""
+    """The count of numbers in each group that have independent noise.
+
+    They are its cells that are shown, or its total.
+    """
     is_shown = groups.cells == Cell.NUMBER
     cells = [number for number, line in enumerate(groups.lines) if line.cells == 1]
     return np.asarray(

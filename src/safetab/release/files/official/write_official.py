@@ -36,7 +36,10 @@ ORIGIN_FILE = "official-files.json"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OfficialRelease:
-    """What was read, and what is known about it. `hashes` are those of the files, by name."""
+    """Published numbers as they were read, and what is known about them.
+
+    `hashes` are those of the files, by name.
+    """
 
     plan: RunPlan
     universe: Universe
@@ -53,7 +56,7 @@ class OfficialRelease:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class OfficialSummary(WrittenFiles):
-    """What was written: rows by file, and groups or numbers by remark."""
+    """A summary of what was written: rows by file, and groups or numbers by remark."""
 
     rows: Mapping[str, int]
     unknown_tables: int
@@ -104,7 +107,10 @@ def _origin_as_json(
     unlisted: Mapping[str, str],
     date: datetime.date,
 ) -> dict[str, object]:
-    """Which files were read and what was found in them. `unlisted` groups are in no list, by code."""
+    """The files that were read, and what was found in them.
+
+    `unlisted` groups are in no list, by code.
+    """
     files = [
         {"name": file.name, "form": file.form, "tables": list(file.table_ids), "rows": file.rows}
         for file in read.tables.files
@@ -130,9 +136,10 @@ def _origin_as_json(
 
 
 _SOURCE = (
-    "The numbers are those of files that {}. The margins of error are not theirs: safetab computed them"
-    " from the parameters that were given with the files, and they hold if the numbers were made with these. The"
-    " release holds no measurement and no key, and no number that the files don't have."
+    "The numbers are those of files that {}. The margins of error are not theirs: safetab computed"
+    " them from the parameters that were given with the files, and they hold if the numbers were"
+    " made with these. The release holds no measurement and no key, and no number that the files"
+    " don't have."
 )
 _ASK = "Don't put 0 in its place: `safetab status` tells the reason."
 _EXAMPLE_COLUMNS = ["iteration_code", "table", "count", "margin_of_error", "donor_geography_level"]
@@ -141,7 +148,10 @@ _EXAMPLE_COLUMNS = ["iteration_code", "table", "count", "margin_of_error", "dono
 def _write_readme(
     release: Path, read: OfficialRelease, facts: ReleaseFacts, summary: OfficialSummary
 ) -> None:
-    """Write README.txt. The numbers must exist: the first that no threshold selected is its example."""
+    """Write README.txt.
+
+    The numbers must exist: the first that no threshold selected is its example.
+    """
     product = read.universe.product
     example = _example(release, read.universe)
     is_official = facts.status is OutputStatus.OFFICIAL
@@ -154,9 +164,9 @@ def _write_readme(
         else "their numbers, which are the same throughout"
     )
     copies = (
-        f"Areas with the same boundary share one set of numbers. Such areas are known from {known_from}:"
-        f" {summary.copied_groups:,} groups have the numbers, and so the noise, of the area that"
-        " donor_geography_level and donor_region_id name."
+        "Areas with the same boundary share one set of numbers. Such areas are known from"
+        f" {known_from}: {summary.copied_groups:,} groups have the numbers, and so the noise, of"
+        " the area that donor_geography_level and donor_region_id name."
     )
     values = {
         "SOURCE": indented(_SOURCE.format(given_as)),
@@ -188,9 +198,10 @@ def _about_tables(unknown: int) -> str:
     if not unknown:
         return "The table of every group is known, and with it the noise of its numbers."
     return (
-        f"For {unknown:,} groups the files have a total and don't tell which table the group got, on"
-        " which the noise of the total depends. least_margin_of_error and margin_of_error are then the ends of a range;"
-        " whatever is computed takes the greater. Read the tables too, and the margins are exact."
+        f"For {unknown:,} groups the files have a total and don't tell which table the group got,"
+        " on which the noise of the total depends. least_margin_of_error and margin_of_error are"
+        " then the ends of a range; whatever is computed takes the greater. Read the tables too,"
+        " and the margins are exact."
     )
 
 
@@ -203,6 +214,6 @@ def _about_absence(product: Product, facts: ReleaseFacts) -> str:
         else "without a published total of its people"
     )
     return (
-        "If a group has no row, it is not in the files that were read. It may be published elsewhere,"
-        f" {others}, or never tabulated at that level."
+        "If a group has no row, it is not in the files that were read."
+        f" It may be published elsewhere, {others}, or never tabulated at that level."
     )
