@@ -11,7 +11,7 @@ PAGES = ["decisions/0004-exact-margins-of-error", "CHANGELOG", "reference/python
 def test_how_tos_come_before_decisions(browser):
     results = [[page, "A title", "", None, 5, "page.md", "text"] for page in PAGES]
     page = browser.new_page()
-    page.add_script_tag(path=PROJECT / "docs" / "site" / "scorer.js")
+    page.add_script_tag(path=PROJECT / "tools" / "docs" / "site" / "scorer.js")
     scores = page.evaluate("(results) => results.map((result) => Scorer.score(result))", results)
     page.close()
     ranked = sorted(PAGES, key=lambda name: -scores[PAGES.index(name)])

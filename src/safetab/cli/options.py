@@ -186,7 +186,7 @@ class _Command(_PlainFlags, TyperCommand):
             Path(each) if isinstance(each, str | Path) else None for each in given
         )
         if parameters is not None:
-            from safetab.inputs.configuration import require_parameters  # noqa: PLC0415 - help is quick
+            from safetab.inputs.configuration import require_parameters  # noqa: PLC0415
 
             with exits_with_code():
                 words = [

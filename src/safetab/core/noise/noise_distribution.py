@@ -128,7 +128,9 @@ class NoiseDistribution(ABC):
 
     @abstractmethod
     def losses(self, number: int, by: int) -> Losses:
-        """The losses of `number` counts that change by `by` each, and their chances, at the working precision.
+        """The losses of `number` counts that change by `by` each, and their chances.
+
+        They are computed at the working precision.
 
         Proof: docs/privacy.md#exact-curve.
         """

@@ -226,7 +226,7 @@ class PersonAndHouseholdFiles:
     write_households: _TableWriter
     write_homes: _TableWriter
 
-    def write(self, chunk: HousedChunk, people: StatePeople, bits: RandomBits) -> None:  # noqa: ARG002 - for CEFs
+    def write(self, chunk: HousedChunk, people: StatePeople, bits: RandomBits) -> None:  # noqa: ARG002
         """Append the records of a chunk. HOUSEHOLDER of a person follows from the households."""
         is_householder = chunk.homes.householder == np.arange(len(chunk.unit))
         self.write_persons(person_table(chunk.people, people, self.mix, is_householder))
