@@ -9,7 +9,7 @@ from tests.inside import (
     AttackedArea,
     ExactTables,
     Known,
-    Publication,
+    PublishedArea,
     PublishedTables,
     Rows,
     System,
@@ -88,7 +88,7 @@ def published(system, spec, seed):
 def publication_of(area, spec, seed=1):
     both = [published(system, spec, seed + place) for place, system in enumerate(area.systems)]
     tables, windows = zip(*both, strict=True)
-    return Publication(tables, windows, can_be_proven=not spec.startswith("noise"))
+    return PublishedArea(tables, windows, can_be_proven=not spec.startswith("noise"))
 
 
 def enumerated(system, shape, windows):

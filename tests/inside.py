@@ -6,6 +6,7 @@ Tests import from here, beside `safetab` itself and its command line. What is na
 from importlib import import_module
 
 _NAMES = {
+    "inputs.parameter_difference": "UnsharedFact",
     "apps.accuracy.accuracy_files": "AccuracyRequest accuracy_files names_of",
     "runs.observed.assess": "assess",
     "runs.observed.level_statistics": "wilson_interval",
@@ -25,7 +26,7 @@ _NAMES = {
     "apps.audit.selftest": "DRAWS JUDGED NoiseVerdict p_value_of_counts right_to_draw selftest",
     "apps.audit.spending_checks": "FLOOR SPENT SUMS spending_checks",
     "apps.audit.unit_checks": "BOUND unit_check",
-    "apps.audit.verdicts": "AuditReport LossSeen Part Result Verdict verdict",
+    "apps.audit.verdicts": "AuditReport LossSeen AuditPart CheckResult Verdict verdict",
     "apps.audit.worlds.configuration": "CONFIG SPECIFIED config_check level_names own_settings plain_config usual_config",
     "apps.audit.worlds.plain_census": "COUNTED PlainCensus",
     "apps.audit.worlds.products": "AUDITED_HOUSEHOLDS AUDITED_PERSONS HOUSEHOLDS HOUSEHOLD_LOSS_WORLDS NINE_GROUPS_SUPPRESSED ONE_GROUP PERSON_LOSS_WORLDS gaussian_households gaussian_persons",
@@ -44,7 +45,7 @@ _NAMES = {
     "cli.tune_answers.answer": "chance_text",
     "cli.tune_answers.reading": "QuestionReader",
     "apps.compare.attacks.arithmetic": "SPLITS SplitGroups averaging averaging_example differencing differencing_example",
-    "apps.compare.attacks.attack": "baseline controls exposure findings without_truth",
+    "apps.compare.attacks.attack": "AttackResult baseline controls exposure findings without_truth",
     "apps.compare.attacks.membership": "Target bound_of_loss logs_at membership membership_bound membership_of_safetab",
     "apps.compare.attacks.posterior": "Chances DISAGREE Effort posterior",
     "apps.compare.attacks.solver": "any_fit propagated proven relations_of window_ends",
@@ -58,7 +59,7 @@ _NAMES = {
     "apps.compare.presets": "GROUPS GROUPS_OF PRESETS SWEEP explanation list_text protections_of with_source",
     "apps.compare.protections.cell_key": "CellKey cell_key_of_file table_of",
     "apps.compare.protections.all_methods": "METHODS SAID",
-    "apps.compare.protections.protection": "Known NumberStep Protection Publication Source Threshold Windows between told_once",
+    "apps.compare.protections.protection": "Known NumberStep Protection PublishedArea Source Threshold Windows between told_once",
     "apps.compare.protections.rounding": "REVIEW_BOARD Rounding secondary",
     "apps.compare.protections.safetab_runs": "safetab_publication",
     "apps.compare.protections.spec_text": "checked parse",
@@ -255,7 +256,7 @@ _NAMES = {
     "inputs.tuning.questions": "least_decimal smallest_margins",
     "inputs.tuning.tuned_level": "Facts TunedLevel",
     "inputs.tuning.tuning": "presets production_of_2020 tuning_of",
-    "apps.website.boundaries": "Shapes read_boundaries shipped_outlines write_maps",
+    "apps.website.boundaries": "Outline Shapes read_boundaries shipped_outlines write_maps",
     "apps.website.data_files": "MOST_BYTES area_facts census_facts parts_of write_area_names write_data write_group_names",
     "apps.website.earlier": "EarlierRelease",
     "apps.website.level_facts": "noise_of_level",
@@ -266,11 +267,8 @@ _NAMES = {
 """By module, what is named as there."""
 
 _RENAMED = {
-    "AttackFinding": "apps.compare.attacks.attack.Finding",
-    "BoundariesShape": "apps.website.boundaries.Shape",
     "DelimitedRow": "inputs.readers.delimited.Row",
     "PRODUCTS_PERSONS": "apps.audit.worlds.products.PERSONS",
-    "ParameterDifferenceDifference": "inputs.parameter_difference.Difference",
     "ROUNDING_EXACT": "apps.compare.protections.rounding.EXACT",
     "ReadingPublication": "model.specification.reading.Publication",
     "TALLY_TOTAL": "runs.observed.tally.TOTAL",

@@ -22,7 +22,7 @@ from safetab.foundation import failures
 from safetab.foundation.failures import OUT_OF_MEMORY, RunFailed
 from safetab.foundation.files import printable
 from safetab.foundation.findings import Finding, InvalidInput, Severity, described
-from safetab.foundation.interrupts import Publication, stop_signals, until_published
+from safetab.foundation.interrupts import Publishing, stop_signals, until_published
 
 _LEAST_WIDTH = 40
 _BETWEEN = "(?<=\\d){0}(?=%)|(?<=±){0}(?=\\d)"  # the space in "95 %" and "± 3"
@@ -131,7 +131,7 @@ def exits_with_code() -> Iterator[None]:
         raise typer.Exit(ExitCode.DONE if publication.is_done else code)
 
 
-def _shown_refusal(error: RunFailed | MemoryError | OSError, publication: Publication) -> int:
+def _shown_refusal(error: RunFailed | MemoryError | OSError, publication: Publishing) -> int:
     """Print what the machine or a path refused, and give the exit code for it."""
     if (
         isinstance(error, OSError)
@@ -243,7 +243,7 @@ def _answer_lost_error(lost: sys.UnraisableHookArgs) -> None:
         sys.__unraisablehook__(lost)
 
 
-def _run(command: Callable[[], object], publication: Publication) -> int:
+def _run(command: Callable[[], object], publication: Publishing) -> int:
     """The exit code of the command, with a message if it failed."""
     try:
         command()
@@ -267,7 +267,7 @@ def _why_failed(error: Exception) -> str:
     return f"an error of the program itself ({type(error).__name__}, {where})."
 
 
-def _failed(reason: str, publication: Publication) -> int:
+def _failed(reason: str, publication: Publishing) -> int:
     """Print why; 0 if the output had been published by then, else 3."""
     if publication.is_done:
         reason = (
@@ -278,7 +278,7 @@ def _failed(reason: str, publication: Publication) -> int:
     return ExitCode.DONE if publication.is_done else ExitCode.RUN_FAILED
 
 
-def _code_of_output(publication: Publication) -> int:
+def _code_of_output(publication: Publishing) -> int:
     """3 if standard output could not be written and nothing was published, else 0."""
     why = why_unwritten()
     if why is None:

@@ -27,7 +27,7 @@ HANDED_OUT = {
     ),
     "in_threads": "SecondThread Workers results_in_threads",
     "interrupts": (
-        "Publication if_interrupted interrupts_held publishing publishing_for_itself stop_signals "
+        "Publishing if_interrupted interrupts_held publishing publishing_for_itself stop_signals "
         "until_published"
     ),
     "locked_folder": (

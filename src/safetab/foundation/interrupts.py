@@ -67,7 +67,7 @@ stop_signals = _StopSignals()
 """The signals of this process, if it is the command. Others keep Python's own behaviour."""
 
 
-class Publication:
+class Publishing:
     """Whether something was published, and the signals that wait meanwhile.
 
     Only signals that Python handles wait; an ignored one, as under nohup, stays ignored. Outside
@@ -105,14 +105,14 @@ class _Open(threading.local):
     """The open blocks of a thread, innermost last. Another thread publishes something else."""
 
     def __init__(self) -> None:
-        self.blocks: list[Publication | None] = []
+        self.blocks: list[Publishing | None] = []
 
 
 _open = _Open()
 
 
 @contextmanager
-def until_published(*, is_last_word: bool = False) -> Iterator[Publication]:
+def until_published(*, is_last_word: bool = False) -> Iterator[Publishing]:
     """Handle interrupts until `publishing` is done inside.
 
     Then make them wait for the outermost end. They are handled there, unless this is the program's
@@ -121,7 +121,7 @@ def until_published(*, is_last_word: bool = False) -> Iterator[Publication]:
     if _open.blocks and (outer := _open.blocks[-1]) is not None:
         yield outer
         return
-    publication = Publication()
+    publication = Publishing()
     _open.blocks.append(publication)
     try:
         yield publication
@@ -157,7 +157,7 @@ def publishing() -> Iterator[None]:
 @contextmanager
 def interrupts_held() -> Iterator[None]:
     """Make an interrupt wait until the clean-up inside is done."""
-    held = Publication()
+    held = Publishing()
     held.hold()
     try:
         yield

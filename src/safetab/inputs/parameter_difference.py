@@ -51,7 +51,7 @@ _MADE_OF = "what lies in which of them, as a digest"
 _NO_AREAS = "Areas were not compared: they lie in DATA. Give --data DATA to compare them."
 
 
-class Difference(NamedTuple):
+class UnsharedFact(NamedTuple):
     """A fact that the folders don't share; None where a folder does not have it."""
 
     kind: str
@@ -70,7 +70,7 @@ class ParameterDifference(Result):
     """
 
     folders: tuple[str, str]
-    rows: tuple[Difference, ...]
+    rows: tuple[UnsharedFact, ...]
     names: Mapping[tuple[str, str], str]
     has_areas: bool
 
@@ -113,7 +113,7 @@ class ParameterDifference(Result):
 
 
 def _paragraph(
-    kind: str, rows: tuple[Difference, ...], names: Mapping[tuple[str, str], str]
+    kind: str, rows: tuple[UnsharedFact, ...], names: Mapping[tuple[str, str], str]
 ) -> Iterator[str]:
     """The differences in things of one kind: those that are alike in one sentence."""
     if kind not in _NOUNS:
@@ -126,7 +126,7 @@ def _paragraph(
         )
         yield from [f"  and {len(rows) - _SHOWN:,} more: see --json"] if len(rows) > _SHOWN else []
         return
-    renamed, alike = list[Difference](), dict[tuple[str, str, tuple[str, ...]], list[str]]()
+    renamed, alike = list[UnsharedFact](), dict[tuple[str, str, tuple[str, ...]], list[str]]()
     for where, found in groupby(rows, lambda row: row.where):
         of_thing = tuple(found)
         if [row.what for row in of_thing] == ["name"]:
@@ -155,7 +155,7 @@ def _paragraph(
     yield from _renamed(_NOUNS[kind], renamed)
 
 
-def _renamed(noun: str, rows: Sequence[Difference]) -> Iterator[str]:
+def _renamed(noun: str, rows: Sequence[UnsharedFact]) -> Iterator[str]:
     if rows:
         yield (
             f"  {len(rows):,} {noun}{' changes its' if len(rows) == 1 else 's change their'} name:"
@@ -164,7 +164,7 @@ def _renamed(noun: str, rows: Sequence[Difference]) -> Iterator[str]:
     yield from [f"    and {len(rows) - _SHOWN:,} more: see --json"] if len(rows) > _SHOWN else []
 
 
-def _change(row: Difference) -> str:
+def _change(row: UnsharedFact) -> str:
     """The change of a text, or of the items of a list."""
     before, after = (
         None if text is None else textwrap.shorten(text, _LONGEST) for text in row[_BEFORE:]
@@ -242,12 +242,12 @@ def _words_of_plans(*read: _Parameters) -> Iterator[tuple[tuple[str, str], str]]
             )
 
 
-def _differences(kind: str, mine: _Facts, others: _Facts) -> Iterator[Difference]:
+def _differences(kind: str, mine: _Facts, others: _Facts) -> Iterator[UnsharedFact]:
     for where in dict.fromkeys((*mine, *others)):
         one, other = mine.get(where, {}), others.get(where, {})
         for what in dict.fromkeys((*one, *other)):
             if one.get(what) != other.get(what):
-                yield Difference(kind, where, what, one.get(what), other.get(what))
+                yield UnsharedFact(kind, where, what, one.get(what), other.get(what))
 
 
 def _parameters(folder: Path, data: Path | None) -> Checked[_Parameters]:

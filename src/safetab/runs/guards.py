@@ -20,7 +20,7 @@ from safetab.counting.local.backend import LocalBackend
 from safetab.foundation import failures
 from safetab.foundation.failures import NOTHING_WRITTEN, RunFailed, is_out_of_memory
 from safetab.foundation.findings import Finding, FindingsOf, InvalidInput
-from safetab.foundation.interrupts import Publication, interrupts_held, until_published
+from safetab.foundation.interrupts import Publishing, interrupts_held, until_published
 from safetab.foundation.locked_folder import locked_folder
 from safetab.foundation.progress import ConfidentialLog
 from safetab.inputs.records.record_files import REASON_IS_LOGGED
@@ -44,7 +44,7 @@ _NO_REGULAR_FILE = {errno.EINVAL, errno.EISDIR, errno.ELOOP, errno.ENXIO}
 class LateFailures(FindingsOf):
     """Failures after the output was published: they become warnings."""
 
-    def __init__(self, out: Path, publication: Publication) -> None:
+    def __init__(self, out: Path, publication: Publishing) -> None:
         super().__init__(str(out))
         self._publication = publication
 

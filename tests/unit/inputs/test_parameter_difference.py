@@ -12,7 +12,7 @@ import safetab
 from tests.cases import cases_of
 from tests.commands import cli, done, refused
 from tests.conftest import PROJECT
-from tests.inside import ParameterDifferenceDifference
+from tests.inside import UnsharedFact
 from tests.worlds.households import write_household_world
 from tests.worlds.specified.of_bureau import as_specification
 
@@ -133,7 +133,7 @@ def test_groups_that_change_their_names_alone_are_listed_under_one_heading(tmp_p
 
 
 def test_a_group_that_comes_into_a_list_was_in_none():
-    row = ParameterDifferenceDifference("group", "1002", "list", "no list", "common")
+    row = UnsharedFact("group", "1002", "list", "no list", "common")
     found = safetab.ParameterDifference(("a", "b"), (row,), {("group", "1002"): "1002 (European)"}, has_areas=True)
     assert str(found).splitlines()[1:] == ["  1 group changes: 1002 (European)", "    list: none becomes common"]
 

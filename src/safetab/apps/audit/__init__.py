@@ -4,5 +4,5 @@ HANDED_OUT = {
     "audit": "audit parts_of_audit",
     "page": "review_page",
     "selftest": "selftest",
-    "verdicts": "AuditReport Part Result report_as_json",
+    "verdicts": "AuditPart AuditReport CheckResult report_as_json",
 }

@@ -27,7 +27,7 @@ from safetab.apps.audit.replay_checks import (
 )
 from safetab.apps.audit.spending_checks import spending_checks
 from safetab.apps.audit.unit_checks import unit_check
-from safetab.apps.audit.verdicts import Part, Verdict
+from safetab.apps.audit.verdicts import AuditPart, Verdict
 from safetab.apps.audit.worlds.products import AUDITED_HOUSEHOLDS, AUDITED_PERSONS
 from safetab.apps.audit.worlds.specified_stays import AUDITED_STAYS
 from safetab.foundation.locked_folder import scratch_folder
@@ -49,7 +49,7 @@ _Advance = Callable[[], None]
 _Checks = Callable[[Path], Iterable[Verdict]]
 
 
-def parts_of_audit(*, is_quick: bool = False) -> Sequence[Part]:
+def parts_of_audit(*, is_quick: bool = False) -> Sequence[AuditPart]:
     """The parts of an audit of the installation and of all products, in order."""
     keys = [key_check, key_bits_check]
     addresses = [shared_bits_check, empty_groups_check]
@@ -65,7 +65,7 @@ def parts_of_audit(*, is_quick: bool = False) -> Sequence[Part]:
 
 def _part(
     claim: str, what: str, seconds: int, checks: int, verdicts: _Checks, product: str = ""
-) -> Part:
+) -> AuditPart:
     """A part that advances with each of its checks."""
 
     def advancing(folder: Path, advance: _Advance) -> Iterator[Verdict]:
@@ -73,7 +73,7 @@ def _part(
             advance()
             yield verdict
 
-    return Part(claim, what, seconds, checks, advancing, product)
+    return AuditPart(claim, what, seconds, checks, advancing, product)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +128,7 @@ class _ProductAudit:
         has_stage_1 = form.changes.get("selector") != "none"
         return 3 + has_stage_1 + 2 * (len(self.audited.quick_neighbours) + (not self.is_quick))
 
-    def parts(self) -> Sequence[Part]:
+    def parts(self) -> Sequence[AuditPart]:
         """The parts of the product's audit, in order."""
         audited, product = self.audited, self.audited.product
         name, cpu = product.name, audited.cpu_seconds
@@ -176,7 +176,7 @@ class _ProductAudit:
                 self._noise,
                 name,
             ),
-            Part(
+            AuditPart(
                 _BUDGET,
                 f"many runs of neighbours of {name}",
                 cpu["loss"],
@@ -188,8 +188,8 @@ class _ProductAudit:
 
 
 def audit(
-    parts: Sequence[Part], progress: Progress | None = None
-) -> Iterator[tuple[Part, Verdict]]:
+    parts: Sequence[AuditPart], progress: Progress | None = None
+) -> Iterator[tuple[AuditPart, Verdict]]:
     """Run the parts and yield each verdict as it is reached, with its part.
 
     All files are written to a temporary folder, which is removed at the end, or by the next audit

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from safetab.apps.audit.verdicts import AuditReport, Part, Result, Verdict
+from safetab.apps.audit.verdicts import AuditPart, AuditReport, CheckResult, Verdict
 from safetab.foundation.findings import VERSION
 from safetab.foundation.templates import template_texts
 from safetab.model.census.census import capitalized
@@ -27,7 +27,7 @@ from safetab.release.report.page_parts import (
     whole_table,
 )
 
-_Found = Sequence[tuple[Part, Verdict]]
+_Found = Sequence[tuple[AuditPart, Verdict]]
 _THIS_INSTALLATION = "this installation"
 _TEXTS = template_texts("audit/texts.toml")
 ATTACKS, EXPLAINED = _TEXTS["attacks"], _TEXTS["explained"]
@@ -51,7 +51,7 @@ def review_page(report: AuditReport) -> str:
 
 def _header(report: AuditReport, keys: Mapping[str, str]) -> Markup:
     """The verdict, five lines, and the counts."""
-    has_failed = report.count(Result.FAILED) > 0
+    has_failed = report.count(CheckResult.FAILED) > 0
     day = report.date
     what = (
         f"safetab {VERSION}, as installed, ran on made-up census records,"
@@ -84,22 +84,22 @@ def _header(report: AuditReport, keys: Mapping[str, str]) -> Markup:
     )
 
 
-_ORDER = (Result.PASSED, Result.NOT_SHOWN, Result.FAILED)
+_ORDER = (CheckResult.PASSED, CheckResult.NOT_SHOWN, CheckResult.FAILED)
 
 
 def _verdict(report: AuditReport) -> str:
-    if report.count(Result.FAILED):
+    if report.count(CheckResult.FAILED):
         return "No: the audit found a fault."
-    if report.count(Result.NOT_SHOWN):
+    if report.count(CheckResult.NOT_SHOWN):
         return "No fault was found, but not every claim was shown."
     return "Yes, as far as the audit can see."
 
 
 def _may_it(report: AuditReport) -> str:
     """The meaning of the verdict for releases."""
-    if report.count(Result.FAILED):
+    if report.count(CheckResult.FAILED):
         return "No. Do not release anything with this installation."
-    if report.count(Result.NOT_SHOWN):
+    if report.count(CheckResult.NOT_SHOWN):
         return f"Nothing here rules it out. {report.conclusion}"
     return (
         "Yes: no check found a fault."
@@ -134,7 +134,7 @@ def _loss(report: AuditReport) -> str:
 def _to_check(report: AuditReport, keys: Mapping[str, str]) -> Markup:
     """Whatever failed or is not shown, with links, and what a reviewer must look up elsewhere."""
     parts: list[str] = []
-    for result, words in ((Result.FAILED, "Failed: "), (Result.NOT_SHOWN, "Not shown: ")):
+    for result, words in ((CheckResult.FAILED, "Failed: "), (CheckResult.NOT_SHOWN, "Not shown: ")):
         claims = dict.fromkeys(
             part.claim for part, verdict in report.found if verdict.result is result
         )
@@ -155,7 +155,9 @@ def _attacked(by_claim: Mapping[str, _Found], keys: Mapping[str, str]) -> Markup
         results = [verdict.result for _, verdict in found]
         counted = ", ".join(f"{results.count(one)} {one.value}" for one in _ORDER if one in results)
         worst = next(
-            one for one in (Result.FAILED, Result.NOT_SHOWN, Result.PASSED) if one in results
+            one
+            for one in (CheckResult.FAILED, CheckResult.NOT_SHOWN, CheckResult.PASSED)
+            if one in results
         )
         cells = (ATTACKS.get(claim, ""), element("td", counted, class_=_class(worst)))
         rows.append((link(keys[claim], claim), cells))
@@ -195,7 +197,7 @@ def _strength(report: AuditReport) -> Markup:
 def _not_shown(report: AuditReport, keys: Mapping[str, str]) -> Markup:
     """Checks with too little data, and what no check can see."""
     missing = [
-        (part, verdict) for part, verdict in report.found if verdict.result is Result.NOT_SHOWN
+        (part, verdict) for part, verdict in report.found if verdict.result is CheckResult.NOT_SHOWN
     ]
     items = []
     for part, verdict in missing:
@@ -248,8 +250,8 @@ def _claim(claim: str, found: _Found) -> Markup:
     )
 
 
-def _row(part: Part, verdict: Verdict) -> Markup:
-    word = "FAILED" if verdict.result is Result.FAILED else verdict.result.value
+def _row(part: AuditPart, verdict: Verdict) -> Markup:
+    word = "FAILED" if verdict.result is CheckResult.FAILED else verdict.result.value
     return element(
         "tr",
         element("th", _case(part, verdict), scope="row"),
@@ -261,16 +263,16 @@ def _row(part: Part, verdict: Verdict) -> Markup:
 def _seen(verdict: Verdict) -> Iterator[Markup]:
     """The faults, what was seen, and the smallest fault that would have been found."""
     for fault in verdict.faults:
-        yield element("p", fault, class_=_class(Result.FAILED))
+        yield element("p", fault, class_=_class(CheckResult.FAILED))
     yield element("p", verdict.seen)
     yield element("p", f"Would have found: {verdict.would_have_found}", class_="iterations")
 
 
-def _case(part: Part, verdict: Verdict) -> str:
+def _case(part: AuditPart, verdict: Verdict) -> str:
     """The case that a check was tried on: the product and the case's name."""
     _, case = _check_and_case(verdict.check)
     return ": ".join(dict.fromkeys(filter(None, [part.product, case]))) or _THIS_INSTALLATION
 
 
-def _class(result: Result) -> str:
+def _class(result: CheckResult) -> str:
     return f"result-{result.name.lower().replace('_', '-')}"

@@ -17,7 +17,7 @@ from safetab.foundation.findings import VERSION
 _MOST_FAULTS = 12
 
 
-class Result(Enum):
+class CheckResult(Enum):
     """A check's answer about its claim; the value is the word shown to the reader."""
 
     PASSED = "passed"
@@ -54,11 +54,11 @@ class Verdict:
     loss: LossSeen | None = None
 
     @property
-    def result(self) -> Result:
+    def result(self) -> CheckResult:
         """The check's answer about its claim: a fault decides, then whether one could be found."""
         if self.faults:
-            return Result.FAILED
-        return Result.PASSED if self.could_find else Result.NOT_SHOWN
+            return CheckResult.FAILED
+        return CheckResult.PASSED if self.could_find else CheckResult.NOT_SHOWN
 
     @property
     def would_have_found(self) -> str:
@@ -77,7 +77,7 @@ def verdict(
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class AuditPart:
     """Checks of one claim, described in words, with the work that they take.
 
     `verdicts` runs the checks. It takes a folder for its files and a function that it calls `steps`
@@ -105,7 +105,7 @@ class Part:
 class AuditReport(result_tables.Result):
     """Every verdict of an audit, with the part that it belongs to."""
 
-    found: tuple[tuple[Part, Verdict], ...]
+    found: tuple[tuple[AuditPart, Verdict], ...]
     is_quick: bool
     date: datetime.date
 
@@ -132,21 +132,21 @@ class AuditReport(result_tables.Result):
         """The word "quick" or "full", as shown to the reader."""
         return "quick" if self.is_quick else "full"
 
-    def count(self, result: Result) -> int:
+    def count(self, result: CheckResult) -> int:
         """Number of checks with this result."""
         return Counter(verdict.result for _, verdict in self.found)[result]
 
     @property
     def counts(self) -> str:
         """One sentence with the number of checks and of each result."""
-        parts = ", ".join(f"{self.count(result)} {result.value}" for result in Result)
+        parts = ", ".join(f"{self.count(result)} {result.value}" for result in CheckResult)
         return f"{_checks(len(self.found))}: {parts}."
 
     @property
     def conclusion(self) -> str:
         """The final sentence: what the results mean and what to do."""
-        failed = self.count(Result.FAILED)
-        not_shown = self.count(Result.NOT_SHOWN)
+        failed = self.count(CheckResult.FAILED)
+        not_shown = self.count(CheckResult.NOT_SHOWN)
         if failed:
             checks = _checks(failed, "audit check")
             return f"{checks} failed. Do not release anything with this installation."
@@ -162,7 +162,7 @@ class AuditReport(result_tables.Result):
 
 def report_as_json(report: AuditReport) -> dict[str, object]:
     """The report for programs: summary, conclusion and every verdict."""
-    counts = {result.name.lower(): report.count(result) for result in Result}
+    counts = {result.name.lower(): report.count(result) for result in CheckResult}
     return {
         "version": VERSION,
         "date": report.date.isoformat(),

@@ -39,7 +39,7 @@ from safetab.apps.compare.pages.words import text
 from safetab.apps.compare.protections.protection import (
     Known,
     Protection,
-    Publication,
+    PublishedArea,
     RecordStep,
     told_once,
 )
@@ -78,7 +78,7 @@ class _Protected:
     world: World  # whose parameters SafeTab runs with
     swapped: World | None  # the world after a step on records
 
-    def publication(self, counted: CountedArea, seed: int) -> Publication:
+    def publication(self, counted: CountedArea, seed: int) -> PublishedArea:
         """The first draw in one attacked area: the published numbers, and what they tell."""
         protection, systems, records = (
             self.protection,
@@ -106,7 +106,7 @@ class _Protected:
                 found = records.windows(found, known, leaving, system.leaves)
             tables.append(published)
             windows.append(found)
-        return Publication(tables, windows, can_be_proven=not leaving)
+        return PublishedArea(tables, windows, can_be_proven=not leaving)
 
     def _leaving(self, records: RecordStep, counted: CountedArea) -> float:
         """The share of people who were taken out of their smallest area."""
@@ -137,7 +137,7 @@ class _Protected:
         }
 
 
-def _safetab_publication(world: World, seed: int, area: AttackedArea) -> Publication:
+def _safetab_publication(world: World, seed: int, area: AttackedArea) -> PublishedArea:
     """The first run of SafeTab, as it publishes an area."""
     return safetab_publication(
         area, world.inputs.plan, world.census.known, bits_of_run(0, key_of_seed(seed))
@@ -171,7 +171,7 @@ def _split_totals(counted: CountedArea, seed: int) -> _Split:
     return SplitGroups(names, by_value, keys, people, counted.ordered_values), places
 
 
-def as_published(split: _Split, publication: Publication) -> dict[int, float]:
+def as_published(split: _Split, publication: PublishedArea) -> dict[int, float]:
     """The share of totals that are published exactly.
 
     It is for methods that aren't run with a table builder.
@@ -247,7 +247,7 @@ class Comparing:
         self._world, self._request, self._progress = world, request, progress
         self._areas = world.areas(request)
         self._left_out = dict[str, list[str]]()  # specs by the reason
-        self._printed = dict[str, Publication]()
+        self._printed = dict[str, PublishedArea]()
         self._splits = [_split_totals(counted, request.seed) for counted in self._areas]
         self._examples = dict[str, WorkedExample]()
 

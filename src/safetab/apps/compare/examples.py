@@ -10,24 +10,24 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from safetab.apps.compare.attacks.arithmetic import differencing_example
-from safetab.apps.compare.attacks.attack import NAMED, Finding
+from safetab.apps.compare.attacks.attack import NAMED, AttackResult
 from safetab.apps.compare.attacks.posterior import DISAGREE
 from safetab.apps.compare.attacks.solver import bounds_of, window_ends
-from safetab.apps.compare.protections.protection import Protection, Publication
+from safetab.apps.compare.protections.protection import Protection, PublishedArea
 from safetab.apps.compare.results import ShownNumber, WorkedExample
 from safetab.apps.compare.tables.attacked_area import AttackedArea
 
 _MOST_LINES, _SHOWN_GROUPS = 6, 10
 
 
-def _printed_number(publication: Publication, system: int, number: int) -> str:
+def _printed_number(publication: PublishedArea, system: int, number: int) -> str:
     """A number as it would be printed."""
     value = publication.tables[system].numbers[number]
     return "withheld" if value is np.ma.masked else f"{value:,}"
 
 
 def shown_numbers(
-    area: AttackedArea, printed: Mapping[str, Publication]
+    area: AttackedArea, printed: Mapping[str, PublishedArea]
 ) -> tuple[str, tuple[ShownNumber, ...]]:
     """Ten groups of one smallest area as each protection would print their totals.
 
@@ -55,8 +55,8 @@ def add_examples(
     found: dict[str, WorkedExample],
     area: AttackedArea,
     protection: Protection,
-    publication: Publication,
-    findings: Sequence[Finding],
+    publication: PublishedArea,
+    findings: Sequence[AttackResult],
     averaged: Callable[[], WorkedExample | None] | None,
 ) -> None:
     """Add an example of each attack that has none yet.
@@ -76,7 +76,7 @@ def add_examples(
 
 
 def _proven_example(
-    area: AttackedArea, spec: str, publication: Publication
+    area: AttackedArea, spec: str, publication: PublishedArea
 ) -> WorkedExample | None:
     """The first cell of one person that follows from other numbers.
 
@@ -108,8 +108,8 @@ def _proven_example(
 def _named_example(
     area: AttackedArea,
     protection: Protection,
-    publication: Publication,
-    findings: Sequence[Finding],
+    publication: PublishedArea,
+    findings: Sequence[AttackResult],
 ) -> WorkedExample | None:
     """The likeliest cell of one person whose own number leaves it open.
 
@@ -138,7 +138,7 @@ def _named_example(
 
 
 def _around(
-    area: AttackedArea, publication: Publication, place: int, number: int
+    area: AttackedArea, publication: PublishedArea, place: int, number: int
 ) -> dict[int, tuple[str, str]]:
     """A number and those beside it in its area: what they count, and how each is printed.
 
@@ -158,7 +158,7 @@ def _around(
 
 
 def _in_larger_areas(
-    area: AttackedArea, publication: Publication, place: int, number: int
+    area: AttackedArea, publication: PublishedArea, place: int, number: int
 ) -> dict[int, tuple[str, str]]:
     """Every number of a larger area that counts the people of this one.
 

@@ -29,7 +29,7 @@ _LEAST_POINTS = 4  # of a ring, whose last point is its first
 _MOST_BYTES_OF_A_SHAPE = 300_000
 
 
-class Shape(NamedTuple):
+class Outline(NamedTuple):
     """The outline of an area: rings of points in whole steps.
 
     Each point is the distance from the point before.
@@ -40,7 +40,7 @@ class Shape(NamedTuple):
     rings: list[list[int]]
 
 
-Shapes = Mapping[AreaLevel, list[Shape]]
+Shapes = Mapping[AreaLevel, list[Outline]]
 """The shapes by level, by rising position."""
 
 
@@ -113,12 +113,12 @@ def shipped_outlines(census: Census) -> dict[str, tuple[float, list[list[int]]]]
 
 def _carried(
     outlines: Mapping[str, tuple[float, list[list[int]]]], universe: Universe
-) -> dict[AreaLevel, list[Shape]]:
-    found: dict[AreaLevel, list[Shape]] = {}
+) -> dict[AreaLevel, list[Outline]]:
+    found: dict[AreaLevel, list[Outline]] = {}
     for level, entities in universe.entities.items():
         known = enumerate(entities.region_ids)
         shapes = [
-            Shape(position, *outlines[region]) for position, region in known if region in outlines
+            Outline(position, *outlines[region]) for position, region in known if region in outlines
         ]
         if shapes:
             found[level] = shapes
@@ -170,7 +170,7 @@ def _shapes(features: Iterable[Mapping[str, Any]], universe: Universe) -> tuple[
         for position, region in enumerate(entities.region_ids)
         if not level.kind.is_whole
     }
-    found: dict[AreaLevel, dict[int, Shape]] = {}
+    found: dict[AreaLevel, dict[int, Outline]] = {}
     without_area = 0
     for feature in features:
         area = next(
@@ -264,7 +264,7 @@ def _rings(geometry: Mapping[str, Any] | None) -> list[NDArray[np.float64]]:
     return rings
 
 
-def _shape(position: int, step: float, rings: list[NDArray[np.float64]]) -> Shape:
+def _shape(position: int, step: float, rings: list[NDArray[np.float64]]) -> Outline:
     """The shape in whole steps, coarse enough to be small on a page."""
     while True:
         stepped = [_distances(np.rint(ring / step).astype(np.int64)) for ring in rings]
@@ -272,7 +272,7 @@ def _shape(position: int, step: float, rings: list[NDArray[np.float64]]) -> Shap
             max(stepped, key=len)
         ]
         if sum(map(len, kept)) * 4 <= _MOST_BYTES_OF_A_SHAPE:
-            return Shape(position, step, kept)
+            return Outline(position, step, kept)
         step *= 2
 
 

@@ -20,7 +20,7 @@ from safetab.foundation.findings import require_none
 from safetab.foundation.interrupts import if_interrupted, publishing_for_itself
 
 if TYPE_CHECKING:
-    from safetab.apps.audit.verdicts import Part
+    from safetab.apps.audit.verdicts import AuditPart
 
 _QUICK = "The same kinds of checks with less work: about a minute instead of seven."
 _NOISE_ALONE = (
@@ -71,7 +71,7 @@ def audit(
     from safetab.apps.audit.audit import audit as verdicts
     from safetab.apps.audit.audit import parts_of_audit
     from safetab.apps.audit.page import review_page
-    from safetab.apps.audit.verdicts import AuditReport, Result, report_as_json
+    from safetab.apps.audit.verdicts import AuditReport, CheckResult, report_as_json
     from safetab.cli.progress import TerminalProgress
     from safetab.foundation.new_files import new_file_findings, write_new_file
 
@@ -105,12 +105,12 @@ def audit(
             text = review_page(report)
             write_new_file(page, lambda path: path.write_text(text, encoding="utf-8"))
         say(report.counts)
-        if report.count(Result.FAILED):
+        if report.count(CheckResult.FAILED):
             raise RunFailed(report.conclusion)
     say(report.conclusion)
 
 
-def _show_steps(parts: Sequence[Part]) -> None:
+def _show_steps(parts: Sequence[AuditPart]) -> None:
     """Print the steps of an audit and how long each takes."""
     for part in parts:
         say(f"{part.what}: about {_counted(part.cpu_seconds, 'CPU second')}")

@@ -25,7 +25,7 @@ from safetab.counting.encoding import Encoding
 from safetab.counting.fingerprint import RecordFingerprint
 from safetab.counting.spark import executor
 from safetab.counting.spark.counter import SparkCounter
-from safetab.counting.spark.executor import Verdict, results_of, send
+from safetab.counting.spark.executor import RowsVerdict, results_of, send
 from safetab.counting.spark.records import pieces_at, read_records, tasks_read
 from safetab.counting.spark.rules import report_broken_rules
 from safetab.counting.spark.session import SPARK_ERRORS, Log
@@ -120,7 +120,7 @@ class SparkEngine:
         missing, too_many = of_units.selectExpr(of_nobody, above).collect()[0]
         report_units(unit, missing, too_many, findings)
 
-    def _verdict(self, rows: DataFrame) -> Verdict:
+    def _verdict(self, rows: DataFrame) -> RowsVerdict:
         """Encode, count and keep all records on the executors.
 
         Returns the verdict of all tasks together.
@@ -138,8 +138,8 @@ class SparkEngine:
         )
         self._kept = counted.persist(StorageLevel.MEMORY_AND_DISK)
         kept_verdicts = self._kept.where(self._kept["piece"] == executor.NO_PIECE).select("counts")
-        verdicts: list[Verdict] = results_of(kept_verdicts)
-        return Verdict(
+        verdicts: list[RowsVerdict] = results_of(kept_verdicts)
+        return RowsVerdict(
             are_right=all(verdict.are_right for verdict in verdicts),
             rows=sum(verdict.rows for verdict in verdicts),
             records={

@@ -75,7 +75,7 @@ Batches = Iterable[pa.RecordBatch]
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class RowsVerdict:
     """Whether all rows are right, and how many they are.
 
     It also says how many records each pass and no pass has.
@@ -188,7 +188,7 @@ def encode_records(
         if records.count >= _MOST_RECORDS:
             yield from _encoded_pieces(records, encoding, inputs)
     yield from _encoded_pieces(records, encoding, inputs)
-    verdict = Verdict(are_right, rows, dict(encoder.record_count), encoder.in_no_pass)
+    verdict = RowsVerdict(are_right, rows, dict(encoder.record_count), encoder.in_no_pass)
     yield _row(ENCODED, inputs.keys[0], NO_PIECE, packed(verdict))
 
 

@@ -46,7 +46,7 @@ from safetab.runs.observed.tally import (
     TOTAL,
     USUAL,
     Errors,
-    Groups,
+    GroupsOfShape,
     LevelTally,
     MeasuredAs,
 )
@@ -187,7 +187,7 @@ class _AssessedRuns:
         adaptive = np.array([level.number]), np.array([False])
         kind = self._kinds.first_of_groups(*adaptive, plan.family.number_of(total))
         margins = np.broadcast_to(self._margins[kind], (len(noise), len(CONFIDENCES)))
-        groups = Groups(total, kinds, truth.size_index_of(exact.indices))
+        groups = GroupsOfShape(total, kinds, truth.size_index_of(exact.indices))
         level.tallies[MeasuredAs.ADAPTIVE].add_draws(TOTAL, groups, noise.astype(float), margins)
 
     def _assess(
@@ -213,7 +213,7 @@ class _AssessedRuns:
                     continue
                 own_indices = indices[chosen]
                 kinds = truth.kind_of[position[chosen]]
-                seen = Groups(shape, kinds, truth.size_index_of(own_indices))
+                seen = GroupsOfShape(shape, kinds, truth.size_index_of(own_indices))
                 of_shape = groups.chosen(chosen)
                 part = _GroupsOfShape(seen, own_indices, of_shape, numbers, rows[chosen])
                 self._assess_part(level, measured, part, observer)
@@ -285,15 +285,17 @@ class _AssessedRuns:
 class _GroupsOfShape:
     """Groups of a level with one shape: their indices in its universe and rows in the release."""
 
-    seen: Groups
+    seen: GroupsOfShape
     indices: NDArray[np.int64]
     groups: PublishedGroups
     numbers: Numbers  # of the whole level
     rows: NDArray[np.int64]  # where each group's rows begin
 
-    def seen_of(self, chosen: NDArray[np.bool_]) -> Groups:
+    def seen_of(self, chosen: NDArray[np.bool_]) -> GroupsOfShape:
         """Some of the groups."""
-        return Groups(self.seen.shape, self.seen.kinds[chosen], self.seen.size_indices[chosen])
+        return GroupsOfShape(
+            self.seen.shape, self.seen.kinds[chosen], self.seen.size_indices[chosen]
+        )
 
 
 def _assess_intervals(tally: LevelTally, part: _GroupsOfShape, plain: Errors) -> NDArray[np.bool_]:

@@ -145,7 +145,7 @@ DRAWS_WITHIN = (Sum.DRAWS_WITHIN_90, Sum.DRAWS_WITHIN_95, Sum.DRAWS_WITHIN_99)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Groups:
+class GroupsOfShape:
     """Groups with one shape: their kinds of iteration and the positions of their true sizes."""
 
     shape: Shape
@@ -199,7 +199,7 @@ class LevelTally:
         return absolute, relative
 
     def add_published(
-        self, groups: Groups, is_shown: NDArray[np.bool_], errors: NDArray[np.float64]
+        self, groups: GroupsOfShape, is_shown: NDArray[np.bool_], errors: NDArray[np.float64]
     ) -> None:
         """Add the groups whose total is shown, and the errors of these totals."""
         shape = self.family.number_of(groups.shape)
@@ -213,7 +213,7 @@ class LevelTally:
             if groups.shape is self.family.total:
                 self.lone_total_errors += np.bincount(size, errors[is_shown], minlength=number)
 
-    def add_errors(self, sort: NumberSort, groups: Groups, seen: Errors) -> None:
+    def add_errors(self, sort: NumberSort, groups: GroupsOfShape, seen: Errors) -> None:
         """Add the errors of the numbers that are shown."""
         keys, which = self._keys(groups), self.sorts.index(sort)
         absolute = np.abs(seen.errors)
@@ -239,7 +239,7 @@ class LevelTally:
     def add_draws(
         self,
         sort: NumberSort,
-        groups: Groups,
+        groups: GroupsOfShape,
         errors: NDArray[np.float64],
         margins: NDArray[np.float64],
     ) -> None:
@@ -250,7 +250,7 @@ class LevelTally:
         self._add(self.sorts.index(sort), self._keys(groups), values_of)
 
     def add_intervals(
-        self, groups: Groups, is_selected: NDArray[np.bool_], is_holding: NDArray[np.bool_]
+        self, groups: GroupsOfShape, is_selected: NDArray[np.bool_], is_holding: NDArray[np.bool_]
     ) -> None:
         """Add shown totals: whether their interval is selection-aware, and whether it holds."""
         values_of: dict[Sum, NDArray[np.generic]] = {
@@ -260,7 +260,7 @@ class LevelTally:
         }
         self._add(self.sorts.index(TOTAL), self._keys(groups), values_of)
 
-    def _keys(self, groups: Groups) -> NDArray[np.int64]:
+    def _keys(self, groups: GroupsOfShape) -> NDArray[np.int64]:
         """The position of each group's class in the sums."""
         shape = self.family.number_of(groups.shape)
         key = (groups.kinds, shape, self._class_of[groups.size_indices])

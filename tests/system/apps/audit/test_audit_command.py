@@ -15,9 +15,9 @@ from tests.inside import (
     PRODUCTS,
     SYNTHETIC_MARKER,
     VERSION,
+    AuditPart,
     AuditReport,
     LossSeen,
-    Part,
     Verdict,
     audit_module,
     noise_checks_module,
@@ -66,9 +66,9 @@ FAILED = "1 audit check failed. Do not release anything with this installation."
 def planted_parts(monkeypatch, *faults, more=()):
     second = verdict("second", faults, "two worlds", "a budget overspent by 4.7%")
     found = [verdict("first", [], "three worlds"), second]
-    parts = [Part("Nothing is lost", "worlds", 61, 2, lambda *_: iter(found))]
+    parts = [AuditPart("Nothing is lost", "worlds", 61, 2, lambda *_: iter(found))]
     if more:
-        parts.append(Part("Noise < data & noise", "samples", 1, 1, lambda *_: iter(more)))
+        parts.append(AuditPart("Noise < data & noise", "samples", 1, 1, lambda *_: iter(more)))
     monkeypatch.setattr(audit_module, "parts_of_audit", lambda *_, **__: tuple(parts))
 
 
@@ -167,7 +167,7 @@ def test_the_page_is_html_with_the_counts_at_the_top(monkeypatch, tmp_path):
 
 @pytest.mark.parametrize(("share", "end"), [(0.96, "never more than it claims."), (1.2, "more than it claims.")])
 def test_the_page_says_how_much_of_the_budget_was_seen(share, end):
-    part = Part("Nobody loses more", "worlds", 1, 1, lambda *_: iter(()), "SafeTab-P")
+    part = AuditPart("Nobody loses more", "worlds", 1, 1, lambda *_: iter(()), "SafeTab-P")
     losses = (LossSeen(0.9, 1.15), LossSeen(share, 1.05))
     found = [(part, Verdict(f"loss: {number}", (), "seen", "power", loss=one)) for number, one in enumerate(losses)]
     page = AuditPage(review_page(AuditReport(tuple(found), False, datetime.date(2026, 1, 2))))

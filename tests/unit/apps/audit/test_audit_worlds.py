@@ -12,11 +12,11 @@ from tests.inside import (
     AUDITED_STAYS,
     SAFETAB_P,
     US,
+    CheckResult,
     DrawnNoise,
     MeasurementEvent,
     PlainCensus,
     PrivacyDefinition,
-    Result,
     Sensitivity,
     Stage,
     config_check,
@@ -58,7 +58,7 @@ def test_a_plain_reader_finds_what_was_written(audited, tmp_path):
     assert plain.levels[family, "USA", 1].budget == Fraction(budget)
     assert plain.levels[family, "PR-PLACE", 2].thresholds == thresholds
     plan = plan_of_files(world.parameters, world.data).require()
-    assert config_check(plan, world.parameters).result is Result.PASSED
+    assert config_check(plan, world.parameters).result is CheckResult.PASSED
 
 
 def test_a_change_of_one_number_of_the_configuration_is_seen(tmp_path):
@@ -77,7 +77,7 @@ def test_a_change_of_one_number_of_the_configuration_is_seen(tmp_path):
     ):
         assert changes[0] in written
         config.write_text(written.replace(*changes, 1))
-        assert config_check(plan, world.parameters).result is Result.FAILED
+        assert config_check(plan, world.parameters).result is CheckResult.FAILED
 
 
 def drawn(noise):
@@ -133,4 +133,4 @@ def test_the_plain_reader_of_a_specification_counts_as_a_person_does(tmp_path):
     of_family = counts("north district", "family", "total")
     assert (of_family["od0", "d", 0], of_family["od0", "d-only", 0]) == (2, 2)  # of the unknown cell too
     assert (of_family["nd1", "a", 0], of_family["nd1", "a-only", 0]) == (4, 0)
-    assert config_check(plan, world.parameters).result is Result.PASSED
+    assert config_check(plan, world.parameters).result is CheckResult.PASSED

@@ -1,6 +1,6 @@
 """The audit's checks of noise, each repeated with many keys: a bug that shows only by luck is not caught."""
 
-from tests.inside import Result, _counts_enter_exactly
+from tests.inside import CheckResult, _counts_enter_exactly
 from tests.planted.noise_bugs import a_float_between_count_and_noise
 
 
@@ -10,6 +10,6 @@ def results():
 
 
 def test_counts_enter_exactly_and_a_float_between_count_and_noise_is_seen_with_any_key(monkeypatch):
-    assert results() == {Result.PASSED}
+    assert results() == {CheckResult.PASSED}
     a_float_between_count_and_noise(monkeypatch)
-    assert Result.PASSED not in results()
+    assert CheckResult.PASSED not in results()

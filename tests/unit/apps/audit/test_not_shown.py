@@ -15,12 +15,12 @@ from tests.inside import (
     PERSON_LOSS_WORLDS,
     SAFETAB_P,
     US,
+    CheckResult,
     DiscreteGaussian,
     DrawnNoise,
     MeasurementEvent,
     NoiseVerdict,
     PrivacyDefinition,
-    Result,
     Sensitivity,
     Stage,
     judged,
@@ -42,26 +42,26 @@ SEEN, UNSEEN = (0.765, 0.235), (0.02, 0.02)  # a delta of 0.53, and 0.537 is cla
 @pytest.mark.parametrize(
     ("size", "shares", "result"),
     [
-        (20_000, SEEN, Result.PASSED),
-        (20_000, UNSEEN, Result.NOT_SHOWN),
-        pytest.param(100, SEEN, Result.NOT_SHOWN, marks=pytest.mark.slow),
-        (600, SEEN, Result.NOT_SHOWN),  # some loss is seen; spending half as much again would not be
-        (20_000, (0.8, 0.2), Result.FAILED),
-        (600, (1.0, 0.0), Result.FAILED),  # few samples show a gross fault
+        (20_000, SEEN, CheckResult.PASSED),
+        (20_000, UNSEEN, CheckResult.NOT_SHOWN),
+        pytest.param(100, SEEN, CheckResult.NOT_SHOWN, marks=pytest.mark.slow),
+        (600, SEEN, CheckResult.NOT_SHOWN),  # some loss is seen; spending half as much again would not be
+        (20_000, (0.8, 0.2), CheckResult.FAILED),
+        (600, (1.0, 0.0), CheckResult.FAILED),  # few samples show a gross fault
     ],
 )
 def test_a_loss_check_without_the_power_it_needs_is_not_shown(size, shares, result):
     found = judged(ONE_GROUP, samples(size, *shares), is_full=False)
     assert found.result is result
-    assert ("too few" in found.seen) == (result is Result.NOT_SHOWN)
+    assert ("too few" in found.seen) == (result is CheckResult.NOT_SHOWN)
     if (size, shares) == (600, SEEN):
         assert found.seen.startswith("delta at least 0.")
         assert found.seen.endswith("too few to show a budget overspent by 50%: run the full audit")
 
 
 def test_a_full_audit_that_sees_too_little_has_failed_where_nothing_is_suppressed():
-    assert judged(ONE_GROUP, samples(600, 0.765, 0.235), is_full=True).result is Result.FAILED
-    assert judged(NINE_GROUPS_SUPPRESSED, samples(600, 0.02, 0.02), is_full=True).result is Result.NOT_SHOWN
+    assert judged(ONE_GROUP, samples(600, 0.765, 0.235), is_full=True).result is CheckResult.FAILED
+    assert judged(NINE_GROUPS_SUPPRESSED, samples(600, 0.02, 0.02), is_full=True).result is CheckResult.NOT_SHOWN
 
 
 def test_a_loss_world_can_be_sent_to_other_processes():
@@ -73,7 +73,7 @@ def test_a_loss_world_can_be_sent_to_other_processes():
 def test_noise_checks_without_noise_are_not_shown():
     checks = noise_checks_module
     found = (checks._two_runs([], []), checks._as_wide_as_due([]), checks._unrelated([]))
-    assert [one.result for one in found] == [Result.NOT_SHOWN] * 3
+    assert [one.result for one in found] == [CheckResult.NOT_SHOWN] * 3
 
 
 def totals_drawn(counts):
@@ -91,9 +91,9 @@ def test_the_width_is_shown_where_every_size_of_counts_has_draws_enough_and_too_
         noise_checks_module._as_wide_as_due([totals_drawn(np.repeat([0, 4, 20, 55], draws))])
         for draws in ([600, 600, 499, 600], 500)
     )
-    assert few.result is Result.NOT_SHOWN
+    assert few.result is CheckResult.NOT_SHOWN
     assert few.seen.endswith("not judged: stage 1, a total, counts from 10 to 49 (499)")
-    assert enough.result is Result.PASSED
+    assert enough.result is CheckResult.PASSED
     assert "not judged" not in enough.seen
 
 
@@ -112,5 +112,5 @@ def test_the_draws_would_show_a_variance_that_is_3_percent_off(noise, off):
 
 
 def test_a_fault_counts_whatever_the_check_could_find():
-    assert verdict("x", ["fault"], "seen", could_find=False).result is Result.FAILED
+    assert verdict("x", ["fault"], "seen", could_find=False).result is CheckResult.FAILED
     assert verdict("x", [], "seen", could_find=False).would_have_found == "nothing"

@@ -10,10 +10,10 @@ from tests.attacked_worlds import area_of, drawn_systems, publication_of, system
 from tests.cases import digits_in, lines_in, values_of
 from tests.counted_census import parsed
 from tests.inside import (
-    AttackFinding,
+    AttackResult,
     Chances,
     Claims,
-    Publication,
+    PublishedArea,
     _named_example,
     attack_module,
     baseline,
@@ -136,7 +136,7 @@ def test_equal_chances_are_ranked_by_lot():
     truth[:25] = 1
     system = system_of(truth, np.ones((100, 4)))
     one, nothing = area_of([system], 100, 0.5), np.zeros(len(system.lines))
-    called = [AttackFinding(Chances(nothing, nothing))]
+    called = [AttackResult(Chances(nothing, nothing))]
     found = [exposure(one, called, seed).ranked["100"].right for seed in range(40)]
     assert abs(np.mean(found) - 25) < 4.5 * 4 / np.sqrt(40)  # false alarm 7e-6
     assert len(set(found)) > 1
@@ -146,7 +146,7 @@ def test_claims_of_presence_leave_out_groups_of_three_or_more():
     system = system_of(np.array(digits_in("10 20 30 00 00")), np.ones((5, 2)))
     called = np.zeros(len(system.lines))
     called[system.totals] = [0.95] * 4 + [0.94, 1.0]  # the whole area is no smallest area
-    assert exposure(area_of([system], 5, 0.5), [AttackFinding(Chances(0 * called, called))], 1).presence == Claims(3, 2)
+    assert exposure(area_of([system], 5, 0.5), [AttackResult(Chances(0 * called, called))], 1).presence == Claims(3, 2)
 
 
 def test_the_baseline_knows_the_total_of_the_whole_area_alone():
@@ -161,7 +161,7 @@ def test_the_baseline_knows_the_total_of_the_whole_area_alone():
 
 
 def test_an_area_without_systems_exposes_nobody():
-    found = attacked(area_of([], 1, 0.5), Publication((), (), can_be_proven=True))
+    found = attacked(area_of([], 1, 0.5), PublishedArea((), (), can_be_proven=True))
     assert (found.uniques, found.named, found.likeliest) == (0, Claims(0, 0), Claims(0, 0))
 
 
@@ -170,7 +170,7 @@ def example_of(system, spec, published_by, r_hat=1.0):
     area = replace(area_of([system], 2, 0.3), line_words=("", "one half", "other half", *"abcd"))
     publication = publication_of(area, published_by)
     is_one = np.where(np.arange(len(system.lines)) == system.uniques[0], 0.97, 0.0)
-    found = AttackFinding(Chances(is_one, is_one, r_hat, 0, is_finished=True))
+    found = AttackResult(Chances(is_one, is_one, r_hat, 0, is_finished=True))
     return _named_example(area, parsed(spec), publication, [found]), publication.tables[0].numbers
 
 

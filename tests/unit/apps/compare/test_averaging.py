@@ -5,7 +5,7 @@ import pytest
 
 from tests.cases import digits_in, values_of
 from tests.counted_census import parsed
-from tests.inside import SPLITS, Publication, PublishedTables, SplitGroups, as_published, averaging, averaging_example
+from tests.inside import SPLITS, PublishedArea, PublishedTables, SplitGroups, as_published, averaging, averaging_example
 
 AGES = 100
 
@@ -62,7 +62,7 @@ def test_what_is_never_shown_is_never_exact():
 
 def test_noise_with_one_budget_is_as_exact_as_its_totals():
     published = PublishedTables.of(*map(np.array, digits_in("74920 00001")))
-    publication = Publication([published], [], can_be_proven=False)
+    publication = PublishedArea([published], [], can_be_proven=False)
     totals = np.array([4, 8, 2, 0])
     groups = SplitGroups([], np.stack([totals - 1, np.ones_like(totals)], axis=1), np.empty(0), totals, np.arange(2))
     split = groups, [(0, number, 0) for number in (1, 2, 3, 4)]

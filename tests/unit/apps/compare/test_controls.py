@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.attacked_worlds import area_of, drawn_systems
-from tests.inside import Publication, PublishedTables, Swapping, Windows, attack_module, controls, posterior, publish
+from tests.inside import PublishedArea, PublishedTables, Swapping, Windows, attack_module, controls, posterior, publish
 
 NAMES = [
     "protection that changes nothing", "protection that changes very little", "sampler and enumeration",
@@ -113,7 +113,7 @@ def large_safetab(part, *, drops=False):
     ]
     if drops:
         windows = [replace(each, starts=np.zeros_like(each.starts), logs=np.zeros(0)) for each in windows]
-    return Publication([PublishedTables.of(each.exact.counts) for each in part.systems], windows, can_be_proven=False)
+    return PublishedArea([PublishedTables.of(each.exact.counts) for each in part.systems], windows, can_be_proven=False)
 
 
 @pytest.mark.usefixtures("one_tiny_world")

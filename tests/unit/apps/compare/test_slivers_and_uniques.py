@@ -8,7 +8,7 @@ from tests.inside import (
     AreaOfLevel,
     AttackedArea,
     ExactTables,
-    Publication,
+    PublishedArea,
     PublishedTables,
     Rows,
     System,
@@ -39,7 +39,7 @@ def published(area, widths=1):
     counts = area.systems[0].exact.counts
     starts = np.concatenate([[0], np.cumsum(np.broadcast_to(np.array(widths), counts.shape))])
     windows = Windows(counts, starts, np.zeros(int(starts[-1])))
-    return Publication([PublishedTables.of(counts)], [windows], can_be_proven=True)
+    return PublishedArea([PublishedTables.of(counts)], [windows], can_be_proven=True)
 
 
 TRACTS_AND_A_PLACE = "01 2 0"  # a tract with a place in it, another tract, the place

@@ -4,7 +4,7 @@ import json
 from dataclasses import replace
 
 from tests.cases import values_of
-from tests.inside import PUERTO_RICO_STATE, US, US_STATES, BoundariesShape, BoundaryFiles, shipped_outlines, write_maps
+from tests.inside import PUERTO_RICO_STATE, US, US_STATES, BoundaryFiles, Outline, shipped_outlines, write_maps
 from tests.named_world import named_universe
 from tests.site_files import read_data
 from tools.supply_chain.outlines import decoded_arcs, outlines_of, simplified
@@ -86,7 +86,7 @@ def test_states_and_counties_get_outlines_without_being_asked_for(tmp_path):
 
 
 def test_given_shapes_replace_those_of_their_kind_of_area(tmp_path):
-    own = BoundariesShape(2, 0.01, [[-7190, 4110, 80, 0, 0, 90, -80, 0, 0, -90]])
+    own = Outline(2, 0.01, [[-7190, 4110, 80, 0, 0, 90, -80, 0, 0, -90]])
     known = write_maps(tmp_path, named_universe(), {US.area_level("STATE"): [own]})
     assert read_data(tmp_path, "shapes/STATE/0") == [[*own]]
     assert [*known["shapeFiles"]] == ["COUNTY", "PR-COUNTY", "STATE"]

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from safetab.apps.compare.attacks.solver import propagated, window_ends
-from safetab.apps.compare.protections.protection import Known, Protection, Publication, Windows
+from safetab.apps.compare.protections.protection import Known, Protection, PublishedArea, Windows
 from safetab.apps.compare.protections.steps import publish, windows_of
 from safetab.apps.compare.results import WorkedExample
 from safetab.apps.compare.tables.attacked_area import AttackedArea, System
@@ -159,7 +159,7 @@ class _Slivers(NamedTuple):
     follows: NDArray[np.bool_]  # whether such people follow from the totals
 
 
-def differencing(area: AttackedArea, publication: Publication) -> tuple[int, int]:
+def differencing(area: AttackedArea, publication: PublishedArea) -> tuple[int, int]:
     """The number of groups' slivers with 1 to 9 people, and the people whose count follows.
 
     The second number is of the people in those slivers.
@@ -171,7 +171,7 @@ def differencing(area: AttackedArea, publication: Publication) -> tuple[int, int
 
 
 def differencing_example(
-    area: AttackedArea, publication: Publication, spec: str
+    area: AttackedArea, publication: PublishedArea, spec: str
 ) -> WorkedExample | None:
     """A sliver of 1 or 2 people that is one area without others.
 

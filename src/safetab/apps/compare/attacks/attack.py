@@ -25,7 +25,7 @@ from safetab.apps.compare.protections.all_methods import controls_of
 from safetab.apps.compare.protections.protection import (
     Floats,
     Known,
-    Publication,
+    PublishedArea,
     Windows,
     from_chances,
 )
@@ -53,7 +53,7 @@ _TINY_NUMBERS = Rows.of_lists([[0], [1], [2], [3], [0, 1], [2, 3], [0, 2], [1, 3
 _TINY_SHAPE, _TINY_MOST = 0.6, 12
 
 
-class Finding(NamedTuple):
+class AttackResult(NamedTuple):
     """The attack's results for one group."""
 
     chances: Chances | None  # None: the time was up
@@ -67,7 +67,7 @@ def baseline(area: AttackedArea, seed: int, threads: int = 1) -> Exposure:
     He knows each group's total in the area.
     """
     windows = [total_alone(system) for system in area.systems]
-    publication = Publication(tables=(), windows=windows, can_be_proven=False)
+    publication = PublishedArea(tables=(), windows=windows, can_be_proven=False)
     return exposure(area, findings(area, publication, seed, None, threads), seed)
 
 
@@ -89,36 +89,38 @@ def without_truth(system: System) -> System:
 
 def findings(
     area: AttackedArea,
-    publication: Publication,
+    publication: PublishedArea,
     seed: int,
     seconds: float | None = None,
     threads: int = 1,
-) -> list[Finding]:
+) -> list[AttackResult]:
     """The attack's results for each system in this number of seconds. It sees no true count.
 
     The attacker, the prior, the start and the moves are the same for every publication.
     """
     until = None if seconds is None else monotonic() + seconds
 
-    def finding(place: int) -> Finding:
+    def finding(place: int) -> AttackResult:
         left = _SOLVER_SECONDS if until is None else until - monotonic()
         if left <= 0:
-            return Finding(None, np.empty(0, dtype=np.int64) if publication.can_be_proven else None)
+            return AttackResult(
+                None, np.empty(0, dtype=np.int64) if publication.can_be_proven else None
+            )
         hidden, windows = without_truth(area.systems[place]), publication.windows[place]
         a_fit = partial(any_fit, hidden, windows, left)
         chances = posterior(hidden, area.shape, windows, [seed, place], Effort(), a_fit)
         if not publication.can_be_proven:
-            return Finding(chances)
+            return AttackResult(chances)
         candidates = hidden.leaves[chances.is_one[hidden.leaves] >= _WORTH_A_PROOF]
         is_proven, undecided = proven(hidden, windows, candidates, left)
-        return Finding(chances, candidates[is_proven], undecided)
+        return AttackResult(chances, candidates[is_proven], undecided)
 
     pieces = [partial(finding, place) for place in range(len(area.systems))]
     first = [piece() for piece in pieces[:1]]  # this thread loads and compiles what the others need
     return [*first, *results_in_threads(pieces[1:], threads)]
 
 
-def exposure(area: AttackedArea, found: Sequence[Finding], seed: int) -> Exposure:
+def exposure(area: AttackedArea, found: Sequence[AttackResult], seed: int) -> Exposure:
     """The exposure: how often the findings are right. Only this function looks at the truth."""
     chances, counts, present, proven_counts = (list[NDArray[Any]]([np.zeros(0)]) for _ in range(4))
     levels, small_groups = np.array([of_level.level for of_level in area.areas]), 0
@@ -202,7 +204,7 @@ def controls(
     area: AttackedArea,
     seed: int,
     exposures: Mapping[str, Exposure] | None = None,
-    large_safetab: Callable[[AttackedArea], Publication] | None = None,
+    large_safetab: Callable[[AttackedArea], PublishedArea] | None = None,
 ) -> tuple[Control, ...]:
     """The checks, on a part of the area and on tiny worlds.
 
@@ -215,7 +217,7 @@ def controls(
         windows = [
             _published(system, spec, [seed, place])[1] for place, system in enumerate(systems)
         ]
-        publication = Publication((), windows, can_be_proven=False)
+        publication = PublishedArea((), windows, can_be_proven=False)
         trials[spec] = exposure(part, findings(part, publication, seed), seed)
     fewest = min(trials[spec].named.right for spec in _CHANGES_NOTHING)
     of_little = {spec: trials[spec].named.right for spec in _CHANGES_LITTLE}
@@ -268,7 +270,7 @@ def controls(
 
 
 def _control_of_safetab(
-    area: AttackedArea, seed: int, large_safetab: Callable[[AttackedArea], Publication]
+    area: AttackedArea, seed: int, large_safetab: Callable[[AttackedArea], PublishedArea]
 ) -> Iterator[Control]:
     """Whether people are named whose cells SafeTab publishes with a very large budget.
 
@@ -283,7 +285,7 @@ def _control_of_safetab(
         )
     found = sorted(found, key=lambda each: -len(each[0].uniques))[:_CHECKED_GROUPS]
     part = replace(area, systems=[system for system, _ in found])
-    shown = Publication((), [windows for _, windows in found], can_be_proven=False)
+    shown = PublishedArea((), [windows for _, windows in found], can_be_proven=False)
     named = exposure(part, findings(part, shown, seed), seed).named.right
     sentence = text("check_safetab", scale=int(LARGE_SCALE), uniques=part.uniques, named=named)
     if part.uniques:

@@ -53,7 +53,7 @@ class Windows:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Publication:
+class PublishedArea:
     """The facts that one draw gives about each system of the area, in its order.
 
     They are all that an attack may look at.

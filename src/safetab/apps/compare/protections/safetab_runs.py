@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from safetab.apps.compare.protections.protection import Floats, Publication, Windows
+from safetab.apps.compare.protections.protection import Floats, PublishedArea, Windows
 from safetab.apps.compare.tables.attacked_area import AttackedArea, System, grain_of, lines_of
 from safetab.apps.compare.tables.exact_tables import Int64s, PublishedTables
 from safetab.core.algorithm.group_counts import GroupCounts
@@ -68,7 +68,7 @@ def measured_groups(area: AttackedArea, level: LevelPlan) -> list[MeasuredGroup]
 
 def safetab_publication(
     area: AttackedArea, plan: RunPlan, counts: GroupCounts, bits: AddressedBits
-) -> Publication:
+) -> PublishedArea:
     """Run SafeTab once and keep what it publishes of the attacked area.
 
     The noise of a number depends on its address alone: with the bits of a whole run this is what
@@ -110,7 +110,7 @@ def safetab_publication(
     published = [
         PublishedTables.of(each.numbers.filled(0), each.numbers.mask) for each in tables.values()
     ]
-    return Publication(published, [each.windows for each in tables.values()], can_be_proven=False)
+    return PublishedArea(published, [each.windows for each in tables.values()], can_be_proven=False)
 
 
 class _PublishedSystem:

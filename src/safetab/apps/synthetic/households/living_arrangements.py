@@ -107,7 +107,7 @@ _Small = NDArray[np.uint8]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Members:
+class HouseholdMembers:
     """Everybody who lives in a household, with one element per person."""
 
     household: Integers  # the number of the household
@@ -133,7 +133,7 @@ class Members:
         return is_one[self.relationship]
 
 
-def household_facts(members: Members) -> dict[str, NDArray[Any]]:
+def household_facts(members: HouseholdMembers) -> dict[str, NDArray[Any]]:
     """Fields of the unit record that follow from the members of a household.
 
     They have the codes of 2020 and one element per household.
@@ -160,7 +160,7 @@ def household_facts(members: Members) -> dict[str, NDArray[Any]]:
     }
 
 
-def _couples(members: Members) -> _Small:
+def _couples(members: HouseholdMembers) -> _Small:
     """CPLT: 1 and 2 married, of two sexes or one; 3 and 4 unmarried partners; 5 no couple."""
     couple = np.full(members.households, 5, dtype=np.uint8)
     for number, relationship in enumerate((*_SPOUSES, *_UNMARRIED_PARTNERS), start=1):
@@ -197,14 +197,14 @@ def _unmarried_partners(couple: _Small, is_female: Flags) -> _Small:
     return np.where((couple == 3) | (couple == 4), of_man + 2 * is_female, 5).astype(np.uint8)
 
 
-def _generations(members: Members) -> _Small:
+def _generations(members: HouseholdMembers) -> _Small:
     """MULTG: 2 for three generations, counted from the householder; 1 for fewer."""
     others = ((*_OWN_CHILDREN, _R.CHILD_IN_LAW), (_R.PARENT, _R.PARENT_IN_LAW), (_R.GRANDCHILD,))
     generations = sum(members.any(members.are(relatives)).astype(np.uint8) for relatives in others)
     return np.where(generations >= 2, 2, 1).astype(np.uint8)
 
 
-def _ages_of_children(members: Members, children: Flags) -> _Small:
+def _ages_of_children(members: HouseholdMembers, children: Flags) -> _Small:
     """PAOC and PAC: only children below 6 1, only from 6 to 17 2, both 3, no children 4."""
     young = members.any(children & (members.age < _SCHOOL_AGE))
     old = members.any(children & (members.age >= _SCHOOL_AGE))

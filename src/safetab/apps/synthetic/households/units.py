@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from safetab.apps.synthetic.geography.state_geography import StateGeography
 from safetab.apps.synthetic.households import living_arrangements
-from safetab.apps.synthetic.households.living_arrangements import Members, Relationship
+from safetab.apps.synthetic.households.living_arrangements import HouseholdMembers, Relationship
 from safetab.apps.synthetic.people.state_people import Demographics, PeopleChunk
 from safetab.apps.synthetic.seeded_bits import Flags, Integers, RandomBits, from_age_on
 
@@ -269,7 +269,7 @@ def housed(chunk: PeopleChunk, demographics: Demographics, bits: RandomBits) -> 
     householder = np.flatnonzero(is_householder)
     unit = (np.cumsum(is_householder) - 1)[homes.householder]
     inside = homes.householder >= 0
-    members = Members(
+    members = HouseholdMembers(
         unit[inside], homes.relationship[inside], age[inside], is_female[inside], len(householder)
     )
     in_quarters = np.flatnonzero(~inside)
