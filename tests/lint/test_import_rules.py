@@ -80,14 +80,14 @@ def test_the_package_keeps_to_its_rules(package):
         release/report/report.py | import safetab.inputs.own_records | wall rerelease
         release/outputs/manifest.py | import safetab.inputs.configuration | wall rerelease
         apps/website/write_site.py | import safetab.inputs.records.cef.state_records | wall
-        release/files/documents.py | import safetab.core.mechanisms.noisy_count | wall rerelease
+        release/files/documents.py | import safetab.core.mechanisms.noisy_count | noise wall rerelease
         runs/rerelease.py | import safetab.inputs.records.cef.state_records | rerelease
         runs/rerelease.py | import safetab.core.mechanisms.noisy_count | rerelease
-        core/algorithm/safetab.py | import safetab.inputs.configuration | circles layers
+        core/algorithm/safetab.py | import safetab.inputs.configuration | circles core layers
         core/noise/weighted_sum.py | import safetab.counting.encoding | circles core layers wall rerelease
         model/census/areas.py | import safetab.model.products.record | circles model
         model/us/us_census.py | import safetab.inputs.readers.delimited | circles layers wall
-        foundation/arrays.py | import safetab.apps.compare.results | applications circles layers model
+        foundation/arrays.py | import safetab.apps.compare.results | applications circles core layers model release wall rerelease
         runs/run.py | import safetab.apps.synthetic.census | applications circles layers
         runs/run.py | import safetab.runs.observed.truth | observed
         release/report/report.py | import safetab.release.estimates.estimate | release
@@ -99,7 +99,7 @@ def test_the_package_keeps_to_its_rules(package):
         runs/observed/theory.py | import safetab.core.privacy.ledger | noise
         release/estimates/noise.py | import safetab.release.estimates.estimate | circles
         release/files/numbers/level_numbers.py | def late(): import safetab.release.files.write_release | circles
-        counting/backend.py | import safetab.counting.local.engine | circles
+        counting/contract.py | import safetab.counting.local.engine | circles
         """
     ),
 )

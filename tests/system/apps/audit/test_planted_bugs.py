@@ -239,7 +239,7 @@ TOTALS | totals of a release
 def test_the_program_as_it_is_passes(check, checks, tmp_path):
     verdicts = list(checks(tmp_path / "audit"))
     assert any(verdict.check.startswith(check) for verdict in verdicts)
-    assert [verdict for verdict in verdicts if verdict.result is not inside.Result.PASSED] == []
+    assert [verdict for verdict in verdicts if verdict.result is not inside.CheckResult.PASSED] == []
 
 
 def test_the_table_in_the_documentation_is_this_one():
