@@ -53,10 +53,10 @@ test: $(VENV)/.dev ## the default test suite, ORDER=N in a random order; 3 minut
 	$(BIN)/python $(PYTEST) $(if $(ORDER),--order $(ORDER))
 
 test-slow: $(VENV)/.dev ## accuracy, CEF, same bytes, planted bugs, a thousand million draws; 15 minutes
-	$(BIN)/python $(PYTEST) -m slow tests
+	$(BIN)/python $(PYTEST) -m "slow and not spark" tests
 
 test-slow-core: $(VENV)/.dev # of what guards privacy and accounts, 8 cases of each test, spread over all
-	$(BIN)/python $(PYTEST) -m slow --cases 8 @tests/slow-core.txt
+	$(BIN)/python $(PYTEST) -m "slow and not spark" --cases 8 @tests/slow-core.txt
 
 test-faults: $(VENV)/.dev ## kills, errors, mutated inputs, damaged releases, races, SEED=N; half an hour
 	$(BIN)/python -m tests.faults $(if $(SEED),--seed $(SEED)) --workers $(WORKERS)
