@@ -236,7 +236,7 @@ def path_or_none(given: str | Path | None) -> Path | None:
 def require_type(function: str, name: str, value: object, wanted: Any) -> None:
     """Raise TypeError if the type is wrong, or ValueError if a path holds a NUL.
 
-    A TypeError shows a text that is no choice.
+    The TypeError shows a text that isn't one of the choices.
     """
     if not is_of_type(value, wanted):
         is_choice = isinstance(value, str) and any(

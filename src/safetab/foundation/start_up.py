@@ -47,7 +47,7 @@ def address_space_limit() -> int | None:
 def why_too_little(command: str, space: int | None, memory: int | None) -> str | None:
     """The reason why a command may be unable to start under these limits, or None if it can.
 
-    None as a limit: there is no limit.
+    A limit of None means that nothing is limited.
     """
     leasts = _LEAST_FOR_RECORDS if command in _READ_RECORDS else _LEAST
     resources = (

@@ -34,7 +34,7 @@ LEAST_BYTES = 40_000
 USUAL_BYTES = 200_000
 """A file is cut at a boundary between these two sizes.
 
-It is cut at the larger one if there is no boundary.
+A file without a boundary is cut at the larger size.
 """
 
 _NUMBERS_PER_STEP = 1 << 18

@@ -62,7 +62,7 @@ def reported_references(product: Product) -> dict[str, ReportedLoss]:
 def reference_words(product: Product, definition: PrivacyDefinition) -> list[str]:
     """One sentence on the loss to compare with, for readers of a loss under this definition.
 
-    Without such a release there is no sentence.
+    The list is empty if no loss is known to compare with.
     """
     return [
         _reference_words(name, loss, definition)

@@ -216,7 +216,7 @@ class GroupNumbers:
     def adjusted_table(
         self, entity: Entity, group: CharacteristicIteration, family: TableFamily
     ) -> GroupTable | Absence | None:
-        """The table after least squares with the other family's, or None if there is no other."""
+        """The table after least squares with the other family's, or None without one."""
         table = self.table(entity, group, family)
         others = [one for one in self._product.families if one is not family]
         measured = [self._measurement(entity, group, one) for one in (family, *others)]

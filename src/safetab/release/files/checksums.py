@@ -97,7 +97,7 @@ def check_files(release: Path) -> None:
 def names_with_checksums(release: Path) -> set[str]:
     """The released files, the list of checksums and the signature.
 
-    Raises ValueError if there is no list.
+    Raises ValueError if the list is missing.
     """
     if not is_regular_file(release / CHECKSUMS_FILE):
         raise ValueError(CHECKSUMS_FILE)
